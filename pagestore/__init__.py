@@ -1,6 +1,15 @@
 """An append-only, tamper-evident store of dialogue: turns, pages, spans, proofs. Standard library only."""
 
-from pagestore.interface import FindsPages, KeepsPages, LooksUp, PageLog, ProvingLog, TimedLog, TokenCounter
+from pagestore.interface import (
+    FindsPages,
+    KeepsPages,
+    LooksUp,
+    PageLog,
+    ProvingLog,
+    SharedLog,
+    TimedLog,
+    TokenCounter,
+)
 from pagestore.log import DiskLog, MemoryLog
 from pagestore.merkle import verify_consistency, verify_inclusion
 from pagestore.options import LogOptions
@@ -31,6 +40,7 @@ from pagestore.values import (
     Turn,
     TurnTimes,
     VerifyReport,
+    WrittenByOthers,
 )
 
 __all__ = [
@@ -60,6 +70,7 @@ __all__ = [
     "RenderedTurn",
     "SessionId",
     "SetBack",
+    "SharedLog",
     "SpaceId",
     "Span",
     "Store",
@@ -70,6 +81,7 @@ __all__ = [
     "TurnPart",
     "TurnTimes",
     "VerifyReport",
+    "WrittenByOthers",
     "parse",
     "render_page",
     "upgrade",

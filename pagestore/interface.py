@@ -28,6 +28,7 @@ from pagestore.values import (
     Taken,
     Turn,
     VerifyReport,
+    WrittenByOthers,
 )
 
 
@@ -228,6 +229,29 @@ class FindsPages(Protocol):
 
     def pages_of_turn(self, turn: int | str) -> Sequence[PageId]:
         """The pages with the turn of this number, or with turns of this id."""
+        ...
+
+
+@runtime_checkable
+class SharedLog(Protocol):
+    """An ability of some logs: to read what other writers appended since it was opened."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether this object writes, and others may write while it is open."""
+        ...
+
+    @property
+    def by_others(self) -> WrittenByOthers:
+        """What others appended, as far as this object read it."""
+        ...
+
+    def catch_up(self) -> WrittenByOthers:
+        """Read what others appended; returns `by_others`. Does nothing where the log is not shared.
+
+        Acquires no lock of the storage, and waits for what this object itself is writing. Raises
+        `Inaccessible` where the storage is not reached, `Corrupt` for a line that cannot be read.
+        """
         ...
 
 

@@ -23,6 +23,7 @@ from pagestore.options import LogOptions
 from pagestore.recovery import RecoveredLog
 from pagestore.staging import Batch, StoredTurn
 from pagestore.state import State
+from pagestore.values import WrittenByOthers
 
 FORMAT = 2
 
@@ -42,6 +43,7 @@ class Journal:
     ) -> None:
         """`stored` finds a turn by its key; `forget` is called when an erasure is folded."""
         self.failed: BaseException | None = None
+        self.by_others = WrittenByOthers()
         self._lines = lines
         self._state: State = found.state
         self._options = options
@@ -69,10 +71,14 @@ class Journal:
             self._roll(part)
 
     def catch_up(self) -> bool:
-        """Fold what other writers appended; returns whether they appended anything."""
-        head = self._state.head
-        with self._begin():
-            return self._state.head > head
+        """Fold what other writers appended, without the write lock; returns whether they appended anything.
+
+        The caller writes nothing meanwhile.
+        """
+        appended = self._lines.read_appended(self._state.head)
+        if appended:
+            self._fold_appended(appended)
+        return bool(appended)
 
     def overwrite(self, tombstones: Mapping[int, bytes]) -> None:
         """Put tombstones over lines; raises `Poisoned`."""
@@ -118,6 +124,10 @@ class Journal:
         except BaseException as error:
             self.failed = error
             raise
+        erasures = sum(line.kind == "erase" for line in lines)
+        self.by_others = WrittenByOthers(
+            lines=self.by_others.lines + len(lines), erasures=self.by_others.erasures + erasures
+        )
 
     def _refuse_if_failed(self) -> None:
         if self.failed is not None:

@@ -64,6 +64,7 @@ from pagestore.values import (
     Taken,
     Turn,
     VerifyReport,
+    WrittenByOthers,
 )
 from pagestore.verify import verify
 
@@ -289,6 +290,23 @@ class Log:
             with self._reading():
                 found = list(find(Finder(self._lines, self._state), part))
             yield from found
+
+    @property
+    def is_shared(self) -> bool:
+        """See `SharedLog.is_shared`."""
+        return self._journal is not None and self._lines.is_shared
+
+    @property
+    def by_others(self) -> WrittenByOthers:
+        """See `SharedLog.by_others`."""
+        return WrittenByOthers() if self._journal is None else self._journal.by_others
+
+    def catch_up(self) -> WrittenByOthers:
+        """See `SharedLog.catch_up`."""
+        if self.is_shared:
+            with self._group.alone(), as_written(self._called):
+                self._writable().catch_up()
+        return self.by_others
 
     def times(self) -> RecordedTimes:
         """See `TimedLog.times`."""

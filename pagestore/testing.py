@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore.errors import Closed, Conflict, Corrupt, PageNotFound, RecordNotFound
-from pagestore.interface import KeepsPages, LooksUp, PageLog
+from pagestore.interface import KeepsPages, LooksUp, PageLog, SharedLog
 from pagestore.line import Line, encode
 from pagestore.lines.interface import Lines
 from pagestore.merkle import verify_inclusion
@@ -109,6 +109,7 @@ class LinesContract:
         assert [lines.read(number) for number in range(len(put))] == [[raw] for raw in put]
         assert b"".join(lines.data(part) for part in lines.parts()) == b"".join(put)
         assert len({lines.where(number) for number in range(len(put))}) == len(put)
+        assert tuple(lines.read_appended(len(put) - 1)) == (), "its own lines are not those of others"
         lines.check_held()
         lines.close()
 
@@ -716,6 +717,29 @@ class SharedLogContract:
         assert other.head == head
         assert one.verify().ok
         assert other.verify().ok
+
+    def test_one_reads_what_the_other_wrote(self, logs: tuple[PageLog, PageLog]) -> None:
+        one, other = logs
+        assert isinstance(one, SharedLog)
+        assert isinstance(other, SharedLog)
+        assert other.is_shared
+        seqs = one.append(S1, [said("one"), said("the secret")]).seqs
+        (sealed,) = one.seal(S1)
+        note = one.record("note", {"n": 1})
+        assert tuple(other.pages()) == ()
+        before, after = other.by_others, other.catch_up()
+        assert after.lines > before.lines
+        assert (other.head, other.read(note.seq)) == (one.head, note)
+        assert turns_on(other.page(sealed)) == [said("one"), said("the secret")]
+        assert other.catch_up() == other.by_others == after
+        one.erase(sealed, seqs[1], "asked to")
+        other.erase(sealed, seqs[0], "asked to")
+        assert (one.catch_up().erasures, other.catch_up().erasures) == (1, 1), "those of others count"
+        assert turns_on(one.page(sealed)) == turns_on(other.page(sealed)) == [None, None]
+        other.append(S1, [said("two")])
+        one.catch_up()
+        assert one.head == other.head
+        assert one.verify().ok
 
     def test_many_threads_of_both_write_every_turn_once(self, logs: tuple[PageLog, PageLog]) -> None:
         def speak(name: str, log: PageLog) -> None:

@@ -341,6 +341,17 @@ class RecordedTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenByOthers:
+    """How much other writers appended to a log since this object opened it, as far as it was read.
+
+    `erasures` are the erasures among the `lines`.
+    """
+
+    lines: int = 0
+    erasures: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
     """One thing `verify` found: where, and in words what differs."""
 

@@ -136,6 +136,13 @@ class FileLines:
             self._segments.sync_directory()
         self._torn, self._unproved = [], []
 
+    @property
+    def is_shared(self) -> bool:
+        return False
+
+    def read_appended(self, after: int) -> Sequence[Line]:
+        return ()
+
     def begin_write(self, after: int) -> Sequence[Line]:
         return ()
 

@@ -21,10 +21,15 @@ class Lines(Protocol):
     """The lines of one log. One thread writes at a time; any number read.
 
     Where several writers may have a log open, what is read ends where this writer's last `begin_write`,
-    `append` or `begin` ended.
+    `read_appended`, `append` or `begin` ended.
 
     Reading raises `Inaccessible`; writing raises `Full`, or `Poisoned` when it is unknown what is kept.
     """
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other writers may append while these lines are open."""
+        ...
 
     def parts(self) -> Sequence[int]:
         """The parts there are, in order: 1, 2, …"""
@@ -54,11 +59,17 @@ class Lines(Protocol):
         """Remove what was never acknowledged, and make every line durable, before anything is appended."""
         ...
 
-    def begin_write(self, after: int) -> Sequence[Line]:
-        """Acquire the write lock; return the lines with a number above `after` that other writers appended.
+    def read_appended(self, after: int) -> Sequence[Line]:
+        """Return the lines with a number above `after` that other writers appended; acquires no lock.
 
-        Raises `Locked` when another writer keeps the lock too long, and `Corrupt` for an unreadable line;
-        the lock is free then.
+        The caller writes nothing meanwhile. Raises `Corrupt` for an unreadable line.
+        """
+        ...
+
+    def begin_write(self, after: int) -> Sequence[Line]:
+        """Acquire the write lock; return what `read_appended` does.
+
+        Raises `Locked` when another writer keeps the lock too long, and `Corrupt`; the lock is free then.
         """
         ...
 

@@ -21,9 +21,11 @@ class MemoryLines:
         self._write_lock = Lock()
         self._is_writing = False
         self._end = 0
+        self.is_shared = False
 
     def share(self) -> MemoryLines:
         """Return an object with the same lines, for another writer in this process."""
+        self.is_shared = True
         return copy(self)
 
     def parts(self) -> Sequence[int]:
@@ -42,16 +44,22 @@ class MemoryLines:
     def repair(self) -> None:
         """Nothing is here that was not acknowledged."""
 
-    def begin_write(self, after: int) -> Sequence[Line]:
-        self._write_lock.acquire()
-        self._is_writing = True
+    def read_appended(self, after: int) -> Sequence[Line]:
         self._end = len(self._lines)
         appended = list(self._scan(after + 1, self._end))
         lines = [item for item in appended if isinstance(item, Line)]
         if len(lines) < len(appended):
-            self.end_write()
             raise Corrupt("what another writer appended in memory is unreadable; run `verify`")
         return lines
+
+    def begin_write(self, after: int) -> Sequence[Line]:
+        self._write_lock.acquire()
+        self._is_writing = True
+        try:
+            return self.read_appended(after)
+        except BaseException:
+            self.end_write()
+            raise
 
     def end_write(self) -> None:
         if self._is_writing:

@@ -325,6 +325,12 @@ class AsyncMemory:
             raise unknown_unit(self._open.ledger.space, unit_id)
         return unit_id
 
+    async def _catch_up(self) -> None:
+        """Read what other processes wrote to the space, and have it found."""
+        if await self._open.ledger.catch_up():
+            await self._look_again()
+            self._index_open_turns()
+
     async def _look_again(self) -> None:
         """Have whoever holds words of the space let go of what they may see no more."""
         for watcher in tuple(self._opened.watchers):

@@ -177,8 +177,14 @@ class _Requests(Calls):
         self._connection = connection
         self._params = {"space": str(space)} | ({} if agent is None else {"agent": agent})
 
-    async def run(self, call: Callable[[], Awaitable[_T]], *, finish: bool) -> _T:
-        """What the server gives for the call. Raises what the memory raises there."""
+    async def run(
+        self,
+        call: Callable[[], Awaitable[_T]],
+        *,
+        finish: bool,
+        before: Callable[[], Awaitable[None]] | None = None,
+    ) -> _T:
+        """What the server gives, which itself does what comes `before`. Raises what it raises there."""
         method = cast("partial[Awaitable[_T]]", call)
         operation, args = OPERATIONS[method.func.__name__], method.args[1:]
         self.demand_open()

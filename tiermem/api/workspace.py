@@ -159,6 +159,9 @@ class AsyncWorkspace(WorkspaceView):
         """The key of what bears a name, by that name."""
         self._checked: tuple[Tier1, int] | None = None
 
+    async def _catch_up(self) -> None:
+        await self._memory._catch_up()  # noqa: SLF001
+
     @finish_on_close
     @spelled_out(Attribution)
     async def add(

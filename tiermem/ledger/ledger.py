@@ -1,7 +1,10 @@
 """The awaited face of one space's log, and the one place where blocking storage goes to a worker thread.
 
-The rule: an entry is folded into `tier1` after it is durable and in the order of the log, also when
-the task that wrote it was cancelled half-way.
+The rules:
+- An entry is folded into `tier1` after it is durable and in the order of the log, also when the task that
+  wrote it was cancelled half-way.
+- Entries that another process wrote to a shared log are folded by `catch_up`, `write`, `erase` and `changes`.
+  Where another process erased something, the log is folded from its start.
 """
 
 from __future__ import annotations
@@ -33,11 +36,13 @@ from pagestore import (
     ProvingLog,
     Record,
     SessionId,
+    SharedLog,
     SpaceId,
     Taken,
     TimedLog,
     Turn,
     VerifyReport,
+    WrittenByOthers,
 )
 from pagestore.bundle import Bundle, make_bundle
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError, RecordNotFound
@@ -103,9 +108,14 @@ class Ledger:
         self._log = log
         self._finds = log if isinstance(log, FindsPages) else None
         self._keeps = log if isinstance(log, KeepsPages) else None
+        self._shares = log if isinstance(log, SharedLog) else None
+        self._by_others = WrittenByOthers()
         self._read_only = read_only
         self._tier1 = tier1
-        self._written: deque[tuple[Record, Entry]] = deque()
+        self._queued_up_to = tier1.head
+        self._queue: deque[tuple[Record, Entry | None] | Tier1] = deque()
+        """What `tier1` does not show yet: entries to fold, and folds to replace it with."""
+        self._erasures_by_others = 0
         self._recording = Lock()
         self._one_writer = anyio.CapacityLimiter(1)
         self._indexed_as = indexed_as(log.space, log.identity)
@@ -131,9 +141,55 @@ class Ledger:
     @property
     def tier1(self) -> Tier1:
         """The present net state; every durable entry is in it."""
-        while self._written:
-            self._tier1.fold(*self._written.popleft())
+        while self._queue:
+            item = self._queue.popleft()
+            if isinstance(item, Tier1):
+                self._tier1 = item
+            else:
+                self._tier1.fold(*item)
         return self._tier1
+
+    @property
+    def erasures_by_others(self) -> int:
+        """How many erasures of other processes `tier1` reflects, of those since the log was opened."""
+        return self._erasures_by_others
+
+    async def catch_up(self) -> bool:
+        """Read what other processes wrote to the log; returns whether they wrote since the last time.
+
+        Then `tier1` holds their entries. Does nothing where the log is not shared. Raises what
+        `SharedLog.catch_up` raises.
+        """
+        log, before = self._shares, self._by_others
+        if log is None or not log.is_shared:
+            return False
+
+        def catch_up() -> WrittenByOthers:
+            with self._recording:
+                log.catch_up()
+                self._queue_entries()
+                return log.by_others
+
+        self._by_others = await self._blocking(catch_up)
+        return self._by_others != before
+
+    def _queue_entries(self) -> None:
+        """Queue the entries of the log that are not queued yet. The caller holds `_recording`."""
+        erasures = 0 if self._shares is None else self._shares.by_others.erasures
+        if erasures != self._erasures_by_others:
+            self._queue_fold()
+            return
+        for record in self._log.records(after=self._queued_up_to, kinds=frozenset(KINDS)):
+            self._queue.append((record, decode(record)))
+            self._queued_up_to = record.seq
+
+    def _queue_fold(self) -> None:
+        """Queue a fold of the whole log. The caller holds `_recording`."""
+        # Read first: an erasure that is read meanwhile has the log folded again.
+        erasures = 0 if self._shares is None else self._shares.by_others.erasures
+        tier1 = _fold(self._log)
+        self._queue.append(tier1)
+        self._queued_up_to, self._erasures_by_others = tier1.head, erasures
 
     async def append(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """Store turns durably, in order; see `PageLog.append`."""
@@ -214,7 +270,11 @@ class Ledger:
         def record() -> Record:
             with self._recording:
                 written = self._log.record(kind, body)
-                self._written.append((written, entry))
+                if self._shares is not None and self._shares.is_shared:
+                    self._queue_entries()
+                else:
+                    self._queue.append((written, entry))
+                    self._queued_up_to = written.seq
                 return written
 
         return await to_thread.run_sync(record, limiter=self._one_writer)
@@ -233,19 +293,17 @@ class Ledger:
     ) -> None:
         """Erase turns and records in one step, with `instead` (place, kind, body) of what may stay.
 
-        `tier1` is folded anew from what is left. Nothing else may be writing entries meanwhile.
+        `tier1` is folded again from what is left. Nothing else of this process may write entries meanwhile.
         """
         copies = [replacement(*copy) for copy in instead]
         places = [(turn.page_id, turn.seq) for turn in turns]
 
-        def erase() -> Tier1:
+        def erase() -> None:
             with self._recording:
                 self._log.erase_together(places, records=records, instead=copies, reason=reason)
-                self._written.clear()
-                return _fold(self._log)
+                self._queue_fold()
 
-        async with self._one_writer:
-            self._tier1 = await to_thread.run_sync(erase)
+        await to_thread.run_sync(erase, limiter=self._one_writer)
 
     async def without(
         self, records: Iterable[int], instead: Iterable[tuple[int, str, Mapping[str, Any]]]
@@ -282,6 +340,8 @@ class Ledger:
             # Open pages are read before sealed ones: a page that seals in between is in both, never in none.
             with self._recording:
                 upto = self._log.history() or History()
+                if self._shares is not None and self._shares.is_shared:
+                    self._queue_entries()
             return upto, self._log.filling(), self._log.pages()
 
         upto, filling, pages = await self._blocking(said)

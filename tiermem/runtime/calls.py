@@ -34,13 +34,24 @@ class Calls:
         if self.closing:
             raise MemoryClosed(CLOSED)
 
-    async def run(self, call: Callable[[], Awaitable[_T]], *, finish: bool) -> _T:
-        """What `call` gives. Raises `MemoryClosed` once `end` was called, without `finish` also half-way."""
+    async def run(
+        self,
+        call: Callable[[], Awaitable[_T]],
+        *,
+        finish: bool,
+        before: Callable[[], Awaitable[None]] | None = None,
+    ) -> _T:
+        """What `call` gives, once `before` is done.
+
+        Raises `MemoryClosed` once `end` was called, without `finish` also half-way.
+        """
         self.demand_open()
         scope = anyio.CancelScope()
         self._under_way[scope] = finish
         try:
             with scope:
+                if before is not None:
+                    await before()
                 return await call()
         finally:
             del self._under_way[scope]
@@ -65,6 +76,10 @@ class HasCalls(Protocol):
 
     _calls: Calls
 
+    async def _catch_up(self) -> None:
+        """Read what other processes wrote, before a call decides or reads anything."""
+        ...
+
 
 _H = TypeVar("_H", bound=HasCalls)
 _Method = Callable[Concatenate[_H, _P], Awaitable[_T]]
@@ -88,7 +103,8 @@ def _call(method: _Method[_H, _P, _T], *, finish: bool) -> _Call[_H, _P, _T]:
     @wraps(method)
     async def call(self: _H, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
         with observed(lambda one: one.memory_called(method.__name__, space_of(self))) as done:
-            result = await self._calls.run(partial(method, self, *args, **kwargs), finish=finish)
+            run = partial(method, self, *args, **kwargs)
+            result = await self._calls.run(run, finish=finish, before=self._catch_up)
             done(result)
             return result
 

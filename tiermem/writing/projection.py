@@ -73,6 +73,7 @@ class Projection:
         self._put_up_to = _NOTHING
         self._to_mark = False
         self._failed: dict[PageId, Exception] = {}
+        self._erasures_by_others = 0
 
     async def project(self) -> Projected:
         """Bring the index up to the ledger; repeating it puts nothing. Raises `SummaryIndexError`."""
@@ -213,6 +214,7 @@ class Projection:
         aside = self._ledger.tier1.aside_at("index")
         besides = aside if again else ()
         self._failed = {}
+        await self._forget_what_others_erased()
         mark = await self._index.mark(space)
         if mark != self._mark:
             # Just opened, or lost what it held: only the index's own word counts, where it is of this log.
@@ -351,6 +353,16 @@ class Projection:
             return False
         space = self._ledger.indexed_as
         return any([await self._index.count(space, collection) for collection in _COLLECTIONS])
+
+    async def _forget_what_others_erased(self) -> None:
+        """Forget the whole space where another process erased something: it is put again without that."""
+        await self._ledger.catch_up()
+        erasures = self._ledger.erasures_by_others
+        if erasures != self._erasures_by_others:
+            await self._forget()
+            if isinstance(self._index, Compacts):
+                await self._index.compact()
+            self._erasures_by_others = erasures
 
     async def _forget_another_history(self) -> None:
         if not isinstance(self._index, Exclusive):

@@ -219,6 +219,7 @@ class Writer:
         `aside` includes pages that were set aside. Pages of a session in which a statement is being stored
         are left out: until its unit is recorded, its words would become a second unit.
         """
+        await self._ledger.catch_up()
         pages, tier1 = await self._ledger.pages(), self._ledger.tier1
         without = {} if aside else tier1.aside_at("distil")
         return tuple(
@@ -231,6 +232,7 @@ class Writer:
     async def deciding(self) -> AsyncIterator[None]:
         """Inside, nobody else looks at what holds and changes it."""
         async with self._one_decides, self._write_backs.alone():
+            await self._ledger.catch_up()
             yield
 
     async def redistil(self, page_id: PageId) -> Redistilled:
@@ -388,6 +390,7 @@ class Writer:
 
     async def apply_pending(self, variant: WriteBackVariant | None = None) -> WriteBackReport:
         """`write_back` for everything that answers left pending."""
+        await self._ledger.catch_up()
         return await self.write_back(tuple(self._ledger.tier1.pending.values()), variant)
 
     async def withdraw(self, unit_id: UnitId, reason: str, *, dry_run: bool = False) -> Withdrawn:

@@ -2,7 +2,7 @@
 
 The rules:
 - Any process may write: a writer has the lock of the space from `begin_write` until its batch is committed.
-- What is read ends where this object's last `begin_write`, `append` or `begin` ended.
+- What is read ends where this object's last `begin_write`, `read_appended`, `append` or `begin` ended.
 - Whether a batch is kept when the connection breaks while it is committed is unknown; the next `begin_write`
   returns it if it is.
 - Tombstones replace lines in their rows. PostgreSQL keeps the old rows until it vacuums the table.
@@ -98,18 +98,24 @@ class PostgresLines:
     def repair(self) -> None:
         """A transaction that was not committed left nothing."""
 
-    def begin_write(self, after: int) -> Sequence[Line]:
-        transaction = self._database.begin(self._lock)
-        try:
-            rows = transaction.rows(_SELECT, [self._key, after + 1, _LAST])
-            lines = list(self._intact(rows, after + 1))
-        except BaseException:
-            transaction.close()
-            raise
-        self._transaction, self._writer = transaction, get_ident()
+    @property
+    def is_shared(self) -> bool:
+        return True
+
+    def read_appended(self, after: int) -> Sequence[Line]:
+        rows = self._rows(_SELECT, [self._key, after + 1, _LAST])
+        lines = list(self._intact(rows, after + 1))
         for line in lines:
             self._note(line.length, begins_part=line.kind == "seg")
         return lines
+
+    def begin_write(self, after: int) -> Sequence[Line]:
+        self._transaction, self._writer = self._database.begin(self._lock), get_ident()
+        try:
+            return self.read_appended(after)
+        except BaseException:
+            self.end_write()
+            raise
 
     def end_write(self) -> None:
         transaction, self._transaction = self._transaction, None
