@@ -56,6 +56,11 @@ class Store:
         self._spaces = f"{self.path}/spaces"
         self.format = self._checked_format()
 
+    @property
+    def name(self) -> str:
+        """How messages name the store: its path."""
+        return self.path
+
     def spaces(self) -> tuple[SpaceId, ...]:
         """Every space that was ever opened for writing, by name."""
         with translating(self.path):
@@ -103,6 +108,9 @@ class Store:
                     raise SpaceNotFound(f"store {self.path!r} has no space {space!r}")
                 self._files.make_directory(self._spaces)
         return DiskLog(directory, space, options=self._options, files=self._files, read_only=read_only)
+
+    def close(self) -> None:
+        """Do nothing: a store in a directory holds nothing between two calls."""
 
     def _directory(self, space: SpaceId) -> str:
         return f"{self._spaces}/{directory_name(space)}"

@@ -22,7 +22,7 @@ def two(monkeypatch: pytest.MonkeyPatch) -> Iterator[Two]:
     """Two memories with an index each, over the same lines in memory."""
     lines = MemoryLines()
 
-    def open_log(opening: Opening, counter: object) -> PageLog:
+    def open_log(opening: Opening, store: object, options: object) -> PageLog:
         return MemoryLog(opening.space, lines=lines.share())
 
     monkeypatch.setattr("tiermem.runtime.opening._log", open_log)

@@ -21,6 +21,7 @@ from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
 from tiermem.errors import CallbackFailed, InvalidInput, name_in, not_one_of, shown, space_in, text_in
 from tiermem.index.interface import About, Collection
+from tiermem.llm.redaction import shown_url
 from tiermem.model import Answer, AnswerId, AskMode, AskStep, Budget, Evidence, TurnFilter, UnitId, Wanted
 from tiermem.reading import (
     LONGEST_QUESTION,
@@ -38,7 +39,8 @@ from tiermem.reading import (
 from tiermem.reasoning import Engine
 from tiermem.runtime.components import EngineName, Opening, Parts
 from tiermem.salience import Outcome
-from tiermem.settings import Settings
+from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
+from tiermem.storage import parse_place
 from tiermem.trust import TrustLevels
 from tiermem.workspace import POLICIES, Eviction, Order
 
@@ -538,16 +540,27 @@ def opening(
     }
     chosen = {name: value for name, value in overrides.items() if name not in ready}
     before = {} if settings is None else settings.model_dump()
+    where, options = parse_place(place(path, "path")), Settings(**{**before, **chosen})
     return Opening(
-        path=place(path, "path"),
+        place=where,
         space=SpaceId(space_in(space, read_only=switch(read_only, "read_only"))),
         engine=engine,
         read_only=switch(read_only, "read_only"),
         create=switch(create, "create"),
         reindex=switch(reindex, "reindex"),
-        settings=Settings(**{**before, **chosen}),
+        settings=options if where.url is None else _settings_for_a_database(options),
         parts=Parts(**ready),
     )
+
+
+def _settings_for_a_database(settings: Settings) -> Settings:
+    """The settings with the index in this process: no other one is written by several processes yet."""
+    if settings.index not in (EMBEDDED, IN_PROCESS):
+        raise InvalidInput(
+            f"index={shown_url(settings.index)!r} cannot be used with a database yet: leave it out, and each "
+            "process keeps an index of its own in its memory"
+        )
+    return settings.model_copy(update={"index": IN_PROCESS})
 
 
 _CAN = {"model": "complete", "embedder": "embed", "index": "search", "reranker": "score"}

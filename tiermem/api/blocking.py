@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Awaitable, Callable, Hashable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from functools import partial, wraps
 from pathlib import Path
 from threading import Condition
@@ -18,7 +18,7 @@ from weakref import finalize
 
 from pydantic import SecretStr
 
-from pagestore import SpaceId, Store
+from pagestore import SpaceId
 from tiermem.api import arguments
 from tiermem.api.connection import Connection, is_url
 from tiermem.api.memory import AsyncMemory, open_shared_memory
@@ -32,6 +32,7 @@ from tiermem.runtime.components import EngineName
 from tiermem.runtime.loop import Loop, SharedLoops
 from tiermem.runtime.shared_components import end_all
 from tiermem.settings import Settings
+from tiermem.storage import open_store, parse_place
 from tiermem.workspace import MOST_TOKENS, Eviction, Item
 
 _P = ParamSpec("_P")
@@ -276,10 +277,11 @@ open = Memory.open  # noqa: A001  (users write `tiermem.open`)
 
 
 def spaces(path: str | Path, *, key: str | SecretStr | None = None) -> tuple[str, ...]:
-    """The spaces of the store in directory `path`; raises `NotAStore` when it is none.
+    """The spaces of the store in directory `path`, or in a database; raises `NotAStore` when it is none.
 
     Of a server (`"http://…"`) those that the `key` may name.
     """
     if isinstance(path, str) and is_url(path):
         return Connection(path, key).spaces()
-    return tuple(Store(arguments.place(path, "path"), read_only=True).spaces())
+    with closing(open_store(parse_place(arguments.place(path, "path")), read_only=True)) as store:
+        return tuple(store.spaces())

@@ -53,6 +53,11 @@ async def backup(
     progress: Progress | None,
 ) -> BackedUp:
     """One file of the logs of a store, or of one space; see `write_backup`."""
+    if components.opening.place.url is not None:
+        raise InvalidInput(
+            "`backup` does not copy a database yet: use `pg_dump`, which keeps everything of it; "
+            "`export` writes the dialogue"
+        )
     if components.directory is None:
         raise InvalidInput("a memory without a directory cannot be backed up; `export` writes its dialogue")
     store, spaces = components.directory, None if all_spaces else [components.ledger.space]

@@ -90,15 +90,15 @@ LEFT_TO_THE_OWNER = LeftoverScan(
 """The scan of an agent, who is not told what others said."""
 
 
-def not_looked(words: Fingerprints) -> LeftoverScan:
-    """The scan of an erasure that was only tried: what would be looked for, and nothing was."""
+def not_looked(words: Fingerprints, unread: str) -> LeftoverScan:
+    """The scan that was not made: what would be looked for, and what was not looked through, and why."""
     return LeftoverScan(
         phrases=len(words.phrases),
         files=0,
         bytes=0,
         found=(),
         silent=words.silent,
-        unread=("every file: nothing was erased",),
+        unread=(unread,),
     )
 
 

@@ -136,7 +136,8 @@ class AsyncMemory:
         components = self._opened.components
         if components is None or self._calls.closing:
             return f"<{type(self).__name__}, closed>"
-        where = "in memory" if components.directory is None else f"in {str(components.directory)!r}"
+        opening = components.opening
+        where = "in memory" if opening.is_in_memory else f"in {opening.place.shown!r}"
         alone = ", read-only" if components.read_only else ""
         alone += "" if self._agent is None else f", as agent {self._agent!r}"
         return f"<{type(self).__name__} of space {components.ledger.space!r} {where}{alone}>"
@@ -174,6 +175,10 @@ class AsyncMemory:
         was said is found by its words alone, and answers and `stats().problems` say so. `read_only=True`
         takes no lock and writes nothing: search, ask, verify and audit while another process writes (by words
         alone where the index is in shards). It sees what was there when it was opened.
+        When `path` is the URL of a PostgreSQL database (`"postgresql://ann:…@host/memory"`, which needs
+        `tiermem[postgres]`) several processes may write the space at once: before each call it reads what
+        others wrote. Its index is in this process, and `Inaccessible` says that the database is not reached
+        or refuses.
         When `path` is a URL (`"http://127.0.0.1:8000"`) the memory is that of a server (`tiermem serve`), and
         `key` one that it knows: the same methods, each of them a request. How it is opened is the server's to
         choose, so of all else only `space` and `create` are taken. `ServerUnavailable` where nobody answers.
@@ -1109,7 +1114,7 @@ class AsyncMemory:
             reason=reason,
             erasure=erasure,
             recorded_calls=await _count_calls(components, words),
-            leftovers=not_looked(words),
+            leftovers=not_looked(words, "every file: nothing was erased"),
             proposed=True,
         )
 
@@ -1311,6 +1316,8 @@ class AsyncMemory:
 
     async def _scan_leftovers(self, words: Fingerprints) -> LeftoverScan:
         components = self._open
+        if components.opening.place.url is not None:
+            return not_looked(words, "every table of the database")
         return await to_thread.run_sync(leftover_scan, components.directory, components.ledger.space, words)
 
     async def _when(self, when: When, name: str, job: Job) -> None:

@@ -21,11 +21,10 @@ from tiermem.reading import Reader, Reranker
 from tiermem.reasoning import Engine
 from tiermem.runtime.daily import DailyMeter
 from tiermem.settings import Settings
+from tiermem.storage import IN_MEMORY, StorePlace
 from tiermem.writing import Consolidator, Writer
 
 EngineName = Literal["auto", "local", "model"]
-
-IN_MEMORY = ":memory:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +41,7 @@ class Parts:
 class Opening:
     """How a memory is to be opened: what was asked for, all of it checked."""
 
-    path: str
-    """A directory, or `:memory:`."""
+    place: StorePlace
     space: SpaceId
     engine: EngineName | Engine
     read_only: bool
@@ -54,15 +52,21 @@ class Opening:
 
     @property
     def directory(self) -> Path | None:
-        """Where the store lies; `None` for a memory that ends with the process."""
-        return None if self.path == IN_MEMORY else Path(self.path)
+        """The directory of the store; `None` for a memory in a database or of this process alone."""
+        return self.place.directory
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the memory ends with the process."""
+        return self.place.shown == IN_MEMORY
 
     @property
     def shared_as(self) -> tuple[str, str] | None:
         """What a space is known by that memories of one process share; `None` for one that they do not."""
-        if self.read_only or self.directory is None:
+        if self.read_only or self.is_in_memory:
             return None
-        return os.path.realpath(possible_path(self.path)), self.space
+        shown = self.place.shown
+        return shown if self.directory is None else os.path.realpath(possible_path(shown)), self.space
 
     @property
     def reasons(self) -> EngineName | Engine:

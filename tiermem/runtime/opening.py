@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from pagestore import LogOptions, MemoryLog, PageLog, SpaceId, Store, TokenCounter
+from pagestore import LogOptions, MemoryLog, PageLog, SpaceId
 from tiermem.embedding import EMBEDDERS, Checks, Embedder, EmbedderRequest, EmbedTexts
 from tiermem.errors import (
     EmbedderUnavailable,
@@ -26,9 +26,10 @@ from tiermem.model import Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
 from tiermem.reading.rerank import PROTECTED, RERANKERS, RerankerRequest
 from tiermem.reasoning import Engine, as_published, engine_named, with_reader, with_router
-from tiermem.runtime.components import IN_MEMORY, Components, EngineName, Opening, Parts
+from tiermem.runtime.components import Components, EngineName, Opening, Parts
 from tiermem.runtime.daily import DailyMeter
 from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
+from tiermem.storage import SpaceStore, open_store
 from tiermem.trust import TrustLevels
 from tiermem.writing import Consolidator, Writer, WriterOptions
 
@@ -38,7 +39,11 @@ async def build(opening: Opening) -> Components:
     settings, parts, read_only = opening.settings, opening.parts, opening.read_only
     async with AsyncExitStack() as stack:
         counter = token_counter()
-        log = await to_thread.run_sync(_log, opening, counter)
+        options = LogOptions(page_tokens=settings.page_tokens, counter=counter)
+        store = None if opening.is_in_memory else await to_thread.run_sync(_store, opening, options)
+        if store is not None:
+            stack.push_async_callback(to_thread.run_sync, store.close)
+        log = await to_thread.run_sync(_log, opening, store, options)
         stack.push_async_callback(to_thread.run_sync, log.close)
         ledger = await Ledger.open(log, read_only=read_only)
         model = parts.model or _model(settings, opening.engine)
@@ -50,16 +55,15 @@ async def build(opening: Opening) -> Components:
         judging = _engine(settings, opening.engine, model, embedder=embedder.name)
         meter = _daily_meter(settings, ledger, judging, model)
         if lacking and parts.index is None:
-            index: Index = AbsentIndex(lacking, holds_nothing=_has_no_files(opening.path, settings))
+            index: Index = AbsentIndex(lacking, holds_nothing=_has_no_files(opening.directory, settings))
         else:
             index = parts.index or await _index(
-                opening.path,
+                opening.directory,
                 settings,
                 embedder,
                 stack,
-                ledger=ledger,
                 read_only=read_only,
-                fresh=opening.reindex,
+                anew=await to_thread.run_sync(_spaces_indexed, store, ledger) if opening.reindex else None,
             )
         reranker = parts.reranker or await _reranker(settings, stack)
         how = _writing(settings, embedder)
@@ -129,20 +133,23 @@ def _daily_meter(
     )
 
 
-def _log(opening: Opening, counter: TokenCounter) -> PageLog:
-    options = LogOptions(page_tokens=opening.settings.page_tokens, counter=counter)
-    if opening.directory is None:
-        return MemoryLog(opening.space, options=options)
-    if "://" in opening.path:
+def _store(opening: Opening, options: LogOptions) -> SpaceStore:
+    """The store of a memory that does not end with the process."""
+    if opening.directory is not None and "://" in opening.place.shown:
         raise InvalidInput(
-            f"pages are kept in a directory, not at {opening.path!r}; for a Qdrant server give index=URL"
+            f"pages are kept in a directory or a database (postgresql://…), not at {opening.place.shown!r}; "
+            "for a Qdrant server give index=URL"
         )
-    if opening.read_only or not opening.create:
-        store = Store(opening.directory, read_only=True, options=options)  # which makes no directory
-        if not store.has_space(opening.space):
-            known = ", ".join(map(repr, store.spaces())) or "none yet"
-            raise UnknownId(f"no space {opening.space!r} in {opening.path!r}; there are: {known}")
-    return Store(opening.directory, read_only=opening.read_only, options=options).open_space(opening.space)
+    return open_store(opening.place, read_only=opening.read_only, create=opening.create, options=options)
+
+
+def _log(opening: Opening, store: SpaceStore | None, options: LogOptions) -> PageLog:
+    if store is None:
+        return MemoryLog(opening.space, options=options)
+    if (opening.read_only or not opening.create) and not store.has_space(opening.space):
+        known = ", ".join(map(repr, store.spaces())) or "none yet"
+        raise UnknownId(f"no space {opening.space!r} in {opening.place.shown!r}; there are: {known}")
+    return store.open_space(opening.space)
 
 
 def _engine(
@@ -227,24 +234,23 @@ async def _embedder(
 
 
 async def _index(
-    path: str | Path,
+    directory: Path | None,
     settings: Settings,
     embedder: Embedder,
     stack: AsyncExitStack,
     *,
-    ledger: Ledger,
     read_only: bool,
-    fresh: bool,
+    anew: tuple[SpaceId, ...] | None,
 ) -> Index:
     opened = await to_thread.run_sync(INDEXES.load, settings.index)
     request = IndexRequest(
         name=settings.index,
         embedder=embedder,
-        folder=None if str(path) == IN_MEMORY else Path(path) / "index",
+        folder=None if directory is None else directory / "index",
         closing=stack,
         api_key=settings.index_api_key.get_secret_value() if settings.index_api_key else None,
         read_only=read_only,
-        anew=await to_thread.run_sync(_spaces_indexed, path, ledger) if fresh else None,
+        anew=anew,
     )
     return await opened(request)
 
@@ -259,18 +265,17 @@ async def _reranker(settings: Settings, stack: AsyncExitStack) -> Reranker | Non
     return await opened(request)
 
 
-def _has_no_files(path: str | Path, settings: Settings) -> bool:
+def _has_no_files(directory: Path | None, settings: Settings) -> bool:
     """Whether no index lies in a file or on a server that the settings name."""
-    if settings.index == IN_PROCESS or str(path) == IN_MEMORY:
+    if settings.index == IN_PROCESS or directory is None:
         return True
-    return settings.index == EMBEDDED and not (Path(path) / "index").exists()
+    return settings.index == EMBEDDED and not (directory / "index").exists()
 
 
-def _spaces_indexed(path: str | Path, ledger: Ledger) -> tuple[SpaceId, ...]:
+def _spaces_indexed(store: SpaceStore | None, ledger: Ledger) -> tuple[SpaceId, ...]:
     """The names that every space of the store has in an index."""
-    if str(path) == IN_MEMORY:
+    if store is None:
         return (ledger.indexed_as,)
-    store = Store(Path(path), read_only=True)
     known = ((space, store.identity(space)) for space in store.spaces())
     return tuple(indexed_as(space, identity) for space, identity in known if identity is not None)
 

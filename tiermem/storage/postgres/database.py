@@ -8,10 +8,12 @@ The rules:
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
+from threading import Lock
 from typing import Any, LiteralString
 
 import psycopg
@@ -51,16 +53,18 @@ _SETTINGS: LiteralString = (
 class Database:
     """Connections to the database of a URL, with the tables as this version needs them.
 
-    Raises `InvalidInput` for a URL that cannot be used, `Inaccessible` where the server refuses or is not
-    reached, `NewerFormat` for tables of a newer version; read-only, `NotAStore` and `OlderFormat` for tables
-    that are not there and older ones, which are migrated otherwise.
+    Tables are made unless `read_only` or not `create`; then `NotAStore` is raised where there are none. Older
+    ones are migrated; read-only, `OlderFormat` is raised. Raises `InvalidInput` for a URL that cannot be
+    used, `Inaccessible` where the server refuses or is not reached, `NewerFormat` for tables of a newer
+    version.
     """
 
-    def __init__(self, url: str, *, read_only: bool = False) -> None:
+    def __init__(self, url: str, *, read_only: bool = False, create: bool = True) -> None:
         options = _parse(url)
+        self._process = os.getpid()
         self.name = f"the PostgreSQL database {options.get('dbname')!r} on {_server(options)}"
         with self.translating(), psycopg.connect(**options) as connection:
-            self._migrate(connection, read_only=read_only)
+            self._migrate(connection, read_only=read_only, create=create)
         # Two pools: who waits for a connection to read may hold a lock that a writer with a connection needs.
         self._readers, self._writers = _pool(options), _pool(options)
 
@@ -69,11 +73,13 @@ class Database:
 
     def rows(self, query: LiteralString, parameters: Sequence[object] = ()) -> list[Row]:
         """Execute a query that reads; returns its rows."""
+        self._refuse_after_a_fork()
         with self.translating(), self._readers.connection() as connection:
             return connection.execute(query, parameters, binary=True).fetchall()
 
     def begin(self, lock: str) -> Transaction:
         """Begin a transaction, and acquire an advisory lock until it ends; raises `Locked` after 30 s."""
+        self._refuse_after_a_fork()
         with self.translating():
             transaction = Transaction(self, self._writers, self._writers.getconn())
         try:
@@ -101,10 +107,17 @@ class Database:
         self._readers.close()
         self._writers.close()
 
-    def _migrate(self, connection: Connection, *, read_only: bool) -> None:
+    def _refuse_after_a_fork(self) -> None:
+        if os.getpid() != self._process:
+            raise Inaccessible(
+                f"{self.name} was opened by pid {self._process}, of which this process is a fork: "
+                "open it here again"
+            )
+
+    def _migrate(self, connection: Connection, *, read_only: bool, create: bool) -> None:
         migrations = _migrations()
         version = _version(connection)
-        if version < len(migrations) and not read_only:
+        if version < len(migrations) and not read_only and (create or version > 0):
             connection.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATION_LOCK])
             version = _version(connection)
             if version == 0:
@@ -125,6 +138,42 @@ class Database:
             raise OlderFormat(
                 f"{self.name} has tables of version {version}; open it once for writing to migrate them"
             )
+
+
+_opened: dict[str, tuple[Database, int]] = {}
+"""The databases that stores of this process use, by URL, with the number of these stores."""
+_inherited: list[Database] = []
+_guard = Lock()
+
+
+def acquire_database(url: str, *, read_only: bool, create: bool) -> Database:
+    """Open the database of a URL, or return the one that is open; raises what `Database` raises."""
+    with _guard:
+        database, stores = _opened.get(url) or (Database(url, read_only=read_only, create=create), 0)
+        _opened[url] = database, stores + 1
+        return database
+
+
+def release_database(database: Database) -> None:
+    """Close a database unless another store uses it."""
+    with _guard:
+        for url, (opened, stores) in tuple(_opened.items()):
+            if opened is database and stores > 1:
+                _opened[url] = database, stores - 1
+            elif opened is database:
+                del _opened[url]
+                database.close()
+
+
+def _forget() -> None:
+    """In a forked process: connections belong to the process that it was forked from."""
+    global _guard  # noqa: PLW0603 - it may have been held when the process was forked
+    _guard = Lock()
+    _inherited.extend(database for database, _ in _opened.values())
+    _opened.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 class Transaction:

@@ -7,23 +7,31 @@ from pagestore.errors import SpaceNotFound
 from pagestore.log import Log
 from pagestore.merkle import leaf_hash
 from pagestore.store import directory_name
-from tiermem.storage.postgres.database import Database
+from tiermem.storage.postgres.database import acquire_database, release_database
 from tiermem.storage.postgres.lines import PostgresLines
 
 
 class PostgresStore:
-    """Opens the spaces of a database, whose tables it makes or migrates unless `read_only`.
+    """Opens the spaces of a database. Several processes may write to one space.
 
-    Several processes may write to one space. Raises what `Database` raises.
+    Stores of one process and URL share their connections. Raises what `Database` raises.
     """
 
-    def __init__(self, url: str, *, read_only: bool = False, options: LogOptions | None = None) -> None:
+    def __init__(
+        self, url: str, *, read_only: bool = False, create: bool = True, options: LogOptions | None = None
+    ) -> None:
         self._read_only = read_only
         self._options = options or LogOptions()
-        self._database = Database(url, read_only=read_only)
+        self._database = acquire_database(url, read_only=read_only, create=create)
+        self._is_open = True
 
     def __repr__(self) -> str:
         return f"PostgresStore({self._database!r})"
+
+    @property
+    def name(self) -> str:
+        """How messages name the store."""
+        return self._database.name
 
     def spaces(self) -> tuple[SpaceId, ...]:
         """List every space that was ever opened for writing, by name."""
@@ -54,5 +62,7 @@ class PostgresStore:
         return Log(lines, space, options=self._options, read_only=read_only)
 
     def close(self) -> None:
-        """Close every connection; idempotent."""
-        self._database.close()
+        """Close the connections, unless another store of this process uses them; idempotent."""
+        if self._is_open:
+            self._is_open = False
+            release_database(self._database)

@@ -1,0 +1,149 @@
+"""A memory in PostgreSQL: opened by a URL, by several processes, with no password in anything it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tiermem
+from pagestore.errors import Inaccessible, NewerFormat, NotAStore
+from tests.api.conftest import DIALOGUE, OPTIONS, tell
+from tests.postgres import PostgresServer, execute
+from tiermem.api import AsyncMemory
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.errors import InvalidInput, UnknownId
+
+HIDDEN = "se-cret"
+
+
+@pytest.fixture
+def url(postgres: PostgresServer) -> str:
+    """The URL of a new database, with a password, which the server does not ask for."""
+    return postgres.create_database().replace("postgres:@", f"postgres:{HIDDEN}@")
+
+
+@pytest.fixture
+def memory(url: str) -> Iterator[tiermem.Memory]:
+    with open_memory(url) as opened:
+        yield opened
+
+
+def open_memory(url: str, **given: Any) -> tiermem.Memory:
+    return tiermem.open(url, **(OPTIONS | {"embedder": HashEmbedder()} | given))
+
+
+def test_it_answers_and_audits_as_a_memory_on_disk(url: str) -> None:
+    with open_memory(url) as memory:
+        tell(memory)
+        memory.flush()
+        answer = memory.ask("What is Biscuit allergic to?")
+        assert "chicken" in answer.text
+        assert memory.verify().ok
+    with open_memory(url, create=False) as memory:
+        assert memory.audit(answer.id).answer == answer
+        assert memory.stats().turns == len(DIALOGUE)
+        assert memory.stats().index_pending == 0
+        assert "chicken" in memory.ask("What is Biscuit allergic to?").text
+
+
+def test_several_spaces_are_apart_and_listed(url: str) -> None:
+    with open_memory(url, space="ann") as ann, open_memory(url, space="bob") as bob:
+        ann.add("Biscuit is allergic to chicken.", speaker="Caroline")
+        assert bob.search("chicken") == ()
+        assert tiermem.spaces(url) == ("ann", "bob")
+    with pytest.raises(UnknownId, match=r"no space 'eve' in 'postgresql://.*there are: 'ann', 'bob'"):
+        open_memory(url, space="eve", create=False)
+
+
+def test_a_second_process_finds_what_the_first_was_told_and_writes_too(
+    memory: tiermem.Memory, url: str
+) -> None:
+    memory.add("My rescue dog Biscuit is allergic to chicken.", speaker="Caroline")
+    memory.flush()
+    other = (
+        "import sys, tiermem\n"
+        "with tiermem.open(sys.argv[1], engine='local', embedder='hashed', distil='inline') as memory:\n"
+        "    assert 'chicken' in memory.ask('What is Biscuit allergic to?').text\n"
+        "    memory.remember('Biscuit likes fish.')\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", other, url], check=True, timeout=120)
+    assert "fish" in " ".join(found.text for found in memory.search("Biscuit likes"))
+    assert len(memory.answers()) == 1
+
+
+def test_what_was_erased_is_not_called_clean(memory: tiermem.Memory) -> None:
+    tell(memory)
+    receipt = memory.erase(session="s2", reason="asked to")
+    assert not receipt.leftovers.clean
+    assert receipt.leftovers.unread == ("every table of the database",)
+    assert not memory.leftover_scan(["I never learned to swim"]).clean
+    assert "swim" not in " ".join(found.text for found in memory.search("learned to swim"))
+
+
+def test_opened_read_only_it_is_as_it_was(memory: tiermem.Memory, url: str) -> None:
+    tell(memory)
+    with open_memory(url, read_only=True) as reader:
+        memory.add("Said since.", speaker="Ann")
+        assert "chicken" in reader.ask("What is Biscuit allergic to?").text
+        assert reader.stats().turns == len(DIALOGUE)
+
+
+def test_a_database_without_tables_is_not_made_into_a_store_by_looking(postgres: PostgresServer) -> None:
+    url = postgres.create_database()
+    for how in ({"read_only": True}, {"create": False}):
+        with pytest.raises(NotAStore, match="is no TierMem store"):
+            open_memory(url, **how)
+    with pytest.raises(NotAStore):
+        tiermem.spaces(url)
+    assert execute(url, "SELECT to_regnamespace('tiermem')::text") == [(None,)]
+
+
+def test_a_wrong_password_and_a_newer_version_are_told_without_the_password(
+    postgres: PostgresServer, url: str
+) -> None:
+    ((hba,),) = postgres.execute("SHOW hba_file")
+    rules = Path(str(hba)).read_text(encoding="utf-8")
+    Path(str(hba)).write_text(f"local all locked scram-sha-256\n{rules}", encoding="utf-8")
+    postgres.execute("CREATE ROLE locked LOGIN PASSWORD 'right'")
+    postgres.execute("SELECT pg_reload_conf()")
+    with pytest.raises(Inaccessible, match='password authentication failed for user "locked"') as refused:
+        open_memory(url.replace("postgres:", "locked:", 1).replace("ql://postgres:", "ql://locked:"))
+    open_memory(url).close()
+    execute(url, "INSERT INTO tiermem.migrations VALUES (1000)")
+    with pytest.raises(NewerFormat, match="upgrade") as newer:
+        open_memory(url)
+    assert HIDDEN not in str(refused.value) + str(newer.value)
+
+
+def test_nothing_that_a_memory_shows_holds_the_password(
+    memory: tiermem.Memory, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(memory)
+    components = memory._async._opened.components
+    assert components is not None
+    shown = [repr(memory), repr(memory.stats()), repr(components), repr(components.opening)]
+    with pytest.raises(InvalidInput, match="pg_dump") as refused:
+        memory.backup("file.tar.gz")
+    with pytest.raises(InvalidInput, match="is open already in this process") as open_already:
+        open_memory(url, idle_seal=7)
+    shown += [str(refused.value), str(open_already.value)]
+    assert "postgresql://postgres@" in repr(memory)
+    assert HIDDEN not in " ".join(shown)
+
+
+def test_the_same_space_opened_twice_by_a_process_is_one(memory: tiermem.Memory, url: str) -> None:
+    with open_memory(url) as second:
+        second.add("Inside.", speaker="Ann")
+        assert memory.stats().turns == 1
+
+
+@pytest.mark.anyio
+async def test_it_is_awaited_as_one_on_disk(url: str) -> None:
+    async with await AsyncMemory.open(url, embedder=HashEmbedder(), **OPTIONS) as memory:
+        await memory.add("Biscuit is allergic to chicken.", speaker="Caroline")
+        assert "chicken" in (await memory.ask("What is Biscuit allergic to?")).text

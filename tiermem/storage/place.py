@@ -1,0 +1,72 @@
+"""Where a store is kept: a directory, memory of this process, or a database. No password is shown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qsl, quote, urlencode
+
+from tiermem.errors import InvalidInput
+
+IN_MEMORY = ":memory:"
+
+_DATABASE = re.compile("postgres(ql)?:/", re.IGNORECASE)
+_URL = re.compile(
+    r"(?P<scheme>postgres(?:ql)?)://(?:(?P<user>[^:@/?#]*)(?::[^/?#]*)?@)?(?P<hosts>[^@/?#]*)"
+    r"(?P<path>[^@?#]*)(?:\?(?P<query>[^@#]*))?"
+)
+_HOSTS = re.compile(r"[^:]*(:[0-9]*)?|\[[0-9a-fA-F:.]*\](:[0-9]*)?")
+_SHOWN_PARAMETERS = ("host", "hostaddr", "port", "dbname", "user")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorePlace:
+    """A place that can be shown in messages: no part of it but `url` holds a password."""
+
+    shown: str
+    """The directory, `:memory:`, or the URL of the database without password."""
+    url: str | None = field(default=None, repr=False)
+    """The whole URL of a database; `None` for any other place."""
+
+    def __str__(self) -> str:
+        return self.shown
+
+    @property
+    def address(self) -> str:
+        """What `tiermem.open` takes; it may hold a password, so it belongs in no message."""
+        return self.shown if self.url is None else self.url
+
+    @property
+    def directory(self) -> Path | None:
+        """The directory; `None` for any other place."""
+        return None if self.url is not None or self.shown == IN_MEMORY else Path(self.shown)
+
+    def require_directory(self, what: str) -> Path:
+        """Return the directory; raises `InvalidInput`, which names `what` needs one, for any other place."""
+        if self.directory is None:
+            raise InvalidInput(f"{what} needs a store in a directory, and this one is {self.shown!r}")
+        return self.directory
+
+
+def parse_place(written: str) -> StorePlace:
+    """Read a path or the URL of a database; raises `InvalidInput`, without quoting it, for a broken URL."""
+    if not _DATABASE.match(written):
+        return StorePlace(shown=written)
+    if "://" not in written:
+        raise InvalidInput("give the URL of a database as text: a path has turned its // into /")
+    return StorePlace(shown=shown_url(written), url=written)
+
+
+def shown_url(url: str) -> str:
+    """Return the URL of a database with its user, hosts and name, and without everything else.
+
+    Where a password may have been cut off in a wrong place, only the scheme is left.
+    """
+    found = _URL.fullmatch(url)
+    if found is None or not all(map(_HOSTS.fullmatch, found["hosts"].split(","))):
+        return "postgresql://…"
+    user = f"{found['user']}@" if found["user"] else ""
+    shown = [pair for pair in parse_qsl(found["query"] or "") if pair[0] in _SHOWN_PARAMETERS]
+    query = f"?{urlencode(shown, safe='/', quote_via=quote)}" if shown else ""
+    return f"{found['scheme']}://{user}{found['hosts']}{found['path']}{query}"
