@@ -80,7 +80,7 @@ def test_an_index_that_could_not_be_looked_through_is_named(
     monkeypatch.setattr(leftovers, "_copy_of", busy)
     told = run("erase", "--store", str(store), "--whole-space", "--reason", "asked to", "--yes", code=3)
     assert "NOT LOOKED THROUGH" in told
-    assert "index/entries.sqlite, which could not be read" in " ".join(told.split())
+    assert "index/entries.sqlite, which could not be looked through" in " ".join(told.split())
 
 
 def test_the_commands_that_correct_withdraw_and_reinstate(store: Path) -> None:

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import tiermem
 from tiermem.apps.cli import group, options
 from tiermem.apps.cli.app import COMMANDS, app, load, with_options
+from tiermem.storage import parse_place
 
 runner = CliRunner()
 
@@ -56,8 +57,13 @@ def test_a_group_of_options_stands_where_its_parameter_stands() -> None:
 
     shown = with_options(look)
     assert list(signature(shown).parameters) == ["question", "store", "space", "agent", "session", "as_json"]
-    shown(question="Who?", store=Path("m"), space="ann", agent=None, session="x", as_json=True)
-    assert seen == ["Who?", options.Place(store=Path("m"), space="ann"), "x", options.Output(as_json=True)]
+    shown(question="Who?", store=parse_place("m"), space="ann", agent=None, session="x", as_json=True)
+    assert seen == [
+        "Who?",
+        options.Place(store=parse_place("m"), space="ann"),
+        "x",
+        options.Output(as_json=True),
+    ]
 
 
 def test_the_version_is_the_packages() -> None:

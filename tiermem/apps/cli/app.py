@@ -123,7 +123,9 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     A group is a parameter whose type is a dataclass of options. The command is called with the group.
     """
     groups: dict[str, Any] = {
-        name: kind for name, kind in get_type_hints(command).items() if is_dataclass(kind)
+        name: kind
+        for name, kind in get_type_hints(command, include_extras=True).items()
+        if is_dataclass(kind)
     }
 
     @wraps(command)

@@ -15,11 +15,15 @@ from pagestore.backup import write_backup
 from tiermem.apps.cli import options
 from tiermem.apps.cli.restore import saved_spaces
 from tiermem.apps.present.progress import progress
+from tiermem.storage import StorePlace
 from tiermem.text.unicode import show_controls
 
 
 def backup(
-    store: Annotated[Path, typer.Argument(help="Directory of the memory.", callback=options.expand_home)],
+    store: Annotated[
+        StorePlace,
+        typer.Argument(help="Directory of the memory.", parser=options.parse_store, metavar="STORE"),
+    ],
     dest: Annotated[
         Path, typer.Argument(help="The file to write, say memory.tar.gz.", callback=options.expand_home)
     ],
@@ -35,7 +39,7 @@ def backup(
 
     It may be made while another process writes. What is erased from the memory later stays in the file.
     """
-    done = _backed_up(store, dest, space=space, lines=lines, replace=replace)
+    done = _backed_up(store.require_directory("backup"), dest, space=space, lines=lines, replace=replace)
     looking.show(done, lambda: _in_words(done))
 
 

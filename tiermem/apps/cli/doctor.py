@@ -20,12 +20,12 @@ import typer
 from rich.text import Text
 
 import tiermem
-from pagestore import Store
 from pagestore.errors import NotAStore, PageStoreError
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_ERROR
 from tiermem.apps.present.tables import counted
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, TierMemError
+from tiermem.storage import StorePlace
 
 Verdict = Literal["good", "missing", "absent"]
 """Fine; needed and not there; not there and not needed."""
@@ -55,7 +55,7 @@ def doctor(*, store: options.Store = options.DEFAULT_STORE, output: options.Outp
         raise typer.Exit(EXIT_ERROR)
 
 
-def _examine(store: Path) -> tuple[ExaminedItem, ...]:
+def _examine(store: StorePlace) -> tuple[ExaminedItem, ...]:
     """Everything that is looked at, in the order in which it is needed."""
     try:
         settings = tiermem.Settings()
@@ -69,9 +69,9 @@ def _examine(store: Path) -> tuple[ExaminedItem, ...]:
         lambda: _model(settings),
         lambda: _index(settings),
         lambda: _store(store),
-        lambda: _room(store),
     )
-    return tuple(look() for look in looks)
+    rooms = () if store.directory is None else (_room(store.directory),)
+    return (*(look() for look in looks), *rooms)
 
 
 def _versions() -> ExaminedItem:
@@ -170,16 +170,15 @@ def _index(settings: tiermem.Settings) -> ExaminedItem:
     return ExaminedItem(what="index", verdict="good", state=f"a Qdrant server at {shown_url(settings.index)}")
 
 
-def _store(store: Path) -> ExaminedItem:
+def _store(store: StorePlace) -> ExaminedItem:
     try:
-        spaces = Store(store, read_only=True).spaces()
+        spaces = tiermem.spaces(store.address)
     except NotAStore:
         advice = "`tiermem ingest FILE` makes one; --store names another"
         return ExaminedItem(what="store", verdict="absent", state=f"none at {store} yet", advice=advice)
-    except PageStoreError as error:
-        return ExaminedItem(
-            what="store", verdict="missing", state=str(error), advice="`tiermem verify` says more"
-        )
+    except (PageStoreError, InvalidInput) as error:
+        advice = "`tiermem verify` says more" if store.directory is not None else "correct the URL of --store"
+        return ExaminedItem(what="store", verdict="missing", state=str(error), advice=advice)
     return ExaminedItem(what="store", verdict="good", state=f"{store}, {counted(len(spaces), 'space')}")
 
 

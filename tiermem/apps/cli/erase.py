@@ -113,7 +113,7 @@ def _receipt(receipt: tiermem.Receipt) -> Table:
 
 def _not_looked_through(receipt: tiermem.Receipt) -> list[tuple[str, Text]]:
     unread = ", ".join(receipt.leftovers.unread)
-    words = f"{unread}, which could not be read; the words may be left there"
+    words = f"{unread}, which could not be looked through; the words may be left there"
     return [("NOT LOOKED THROUGH", Text(words, style="bold red"))] if unread else []
 
 

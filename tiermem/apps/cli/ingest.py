@@ -104,7 +104,7 @@ def ingest(
         )
     ]
     results = ingest_into(
-        store,
+        store.address,
         conversations,
         space=space,
         engine=engine,
@@ -112,7 +112,7 @@ def ingest(
         stamps=stamps,
         agent=agent,
     )
-    output.show({"store": store, "spaces": results, "skipped": skipped}, lambda: _result_tables(results))
+    output.show({"store": str(store), "spaces": results, "skipped": skipped}, lambda: _result_tables(results))
     _warn_of_skipped(skipped)
     raising = sum(result.raising for result in results)
     if raising:
@@ -141,7 +141,7 @@ def _warn_of_skipped(skipped: Sequence[str]) -> None:
 
 
 def ingest_into(
-    store: Path,
+    store: str | Path,
     conversations: Sequence[Conversation],
     *,
     space: str | None,
@@ -171,7 +171,7 @@ def ingest_into(
 
 
 def _ingest(
-    store: Path,
+    store: str | Path,
     space: str,
     conversations: Sequence[Conversation],
     engine: options.EngineName,

@@ -10,8 +10,8 @@ from rich.table import Table
 from tiermem.apps.cli import options
 from tiermem.apps.cli.app import with_options
 from tiermem.apps.cli.group import CommandGroup, remark
-from tiermem.apps.cli.serve import KeysFile
-from tiermem.apps.http.keys import ALL, Key, Keys, keys_beside
+from tiermem.apps.cli.serve import KeysFile, keys_file
+from tiermem.apps.http.keys import ALL, Key, Keys
 from tiermem.apps.present.tables import table
 from tiermem.wire import Right
 
@@ -59,7 +59,7 @@ def make(
 ) -> None:
     """Make a key. It is shown now and never again: only a hash of it is kept."""
     rights: list[Right] = [part.strip() for part in may.split(",") if part.strip()]  # type: ignore[misc]
-    kept = Keys(keys or keys_beside(store))
+    kept = Keys(keys_file(store, keys))
     bound = spaces or [options.DEFAULT_SPACE]
     token, key = kept.make(name, spaces=bound, rights=rights, days=days, agent=agent)
     output.show({**_public_fields(key), "key": token}, lambda: (token,))
@@ -72,7 +72,7 @@ def list_(
     *, store: options.Store = options.DEFAULT_STORE, keys: KeysFile = None, output: options.Output
 ) -> None:
     """List the keys, without what is secret of them."""
-    found = Keys(keys or keys_beside(store)).all()
+    found = Keys(keys_file(store, keys)).all()
     output.show([_public_fields(key) for key in found], lambda: _table(found))
 
 
@@ -86,7 +86,7 @@ def revoke(
     output: options.Output,
 ) -> None:
     """Take a key away: from now on a server that is running refuses it."""
-    taken = Keys(keys or keys_beside(store)).revoke(ident)
+    taken = Keys(keys_file(store, keys)).revoke(ident)
     output.show(_public_fields(taken), lambda: f"revoked: {taken.id} ({taken.name})")
 
 

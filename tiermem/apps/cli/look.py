@@ -13,6 +13,7 @@ import typer
 import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import remark
+from tiermem.storage import StorePlace
 
 if TYPE_CHECKING:
     from tiermem.apps.http.service import Service
@@ -26,8 +27,13 @@ _AFRESH = 60.0
 def look(
     *,
     store: Annotated[
-        Path,
-        typer.Argument(envvar="TIERMEM_STORE", help="Directory of the memory.", callback=options.expand_home),
+        StorePlace,
+        typer.Argument(
+            envvar="TIERMEM_STORE",
+            help="Directory of the memory, or the URL of a PostgreSQL database.",
+            parser=options.parse_store,
+            metavar="STORE",
+        ),
     ] = options.DEFAULT_STORE,
     space: Annotated[
         str | None, typer.Option("--space", envvar="TIERMEM_SPACE", help="Whose memory to begin with.")
@@ -42,11 +48,11 @@ def look(
     """Look at a memory in the browser: ask, and follow answers to the words. Writes nothing of itself."""
     from tiermem.apps.http.run import listening, run
 
-    tiermem.spaces(store)  # says what is wrong with it, and makes none
+    tiermem.spaces(store.address)  # says what is wrong with it, and makes none
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("tiermem.http").setLevel(logging.WARNING)
     with TemporaryDirectory(prefix="tiermem-look-") as folder, listening(_HOST, port) as listener:
-        service, token = looking(store, Path(folder) / "keys.json", write=write, engine=engine)
+        service, token = looking(store.address, Path(folder) / "keys.json", write=write, engine=engine)
         named = f"?{urlencode({'space': space})}" if space else ""
         address = f"http://{_HOST}:{listener.getsockname()[1]}/{named}#key={token}"
         if not write:
@@ -57,7 +63,7 @@ def look(
         run(service, host=_HOST, port=port, listener=listener)
 
 
-def looking(store: Path, keys: Path, *, write: bool, engine: options.EngineName) -> tuple[Service, str]:
+def looking(store: str | Path, keys: Path, *, write: bool, engine: options.EngineName) -> tuple[Service, str]:
     """What serves a store to whoever has the key that is made for it, and that key."""
     from tiermem.apps.http.keys import ALL, Keys
     from tiermem.apps.http.limits import Limits
@@ -67,7 +73,8 @@ def looking(store: Path, keys: Path, *, write: bool, engine: options.EngineName)
     known = Keys(keys)
     token, _ = known.make("look", spaces=[ALL], rights=rights)
     limits = Limits(rate=0) if write else Limits(rate=0, idle=_AFRESH)
-    return Service(store, keys=known, host=_HOST, limits=limits, read_only=not write, engine=engine), token
+    service = Service(store, keys=known, host=_HOST, limits=limits, read_only=not write, engine=engine)
+    return service, token
 
 
 def _open(address: str) -> None:

@@ -55,7 +55,9 @@ async def _open_memory(
     space = options.DEFAULT_SPACE if place.space is None else place.space
     if not read_only:
         try:
-            return await tiermem.AsyncMemory.open(place.store, space=space, engine=engine), False
+            return await tiermem.AsyncMemory.open(place.store.address, space=space, engine=engine), False
         except (Locked, IndexLocked):
             remark("another process has this memory open for writing: serving it read-only")
-    return await tiermem.AsyncMemory.open(place.store, space=space, engine=engine, read_only=True), True
+    return await tiermem.AsyncMemory.open(
+        place.store.address, space=space, engine=engine, read_only=True
+    ), True

@@ -26,13 +26,14 @@ from tiermem.apps.present.as_json import print_json
 from tiermem.apps.present.terminal import out, program
 from tiermem.errors import IndexLocked, InvalidInput
 from tiermem.model import Budget
+from tiermem.storage import StorePlace, parse_place
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
 DEFAULT_SPACE = "default"
-DEFAULT_STORE = Path("memory")
+DEFAULT_STORE = parse_place("memory")
 
 EngineName = Literal["auto", "local", "model"]
 KeyValues = dict[str, str | float | bool]
@@ -43,9 +44,25 @@ def expand_home(path: Path) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111
 
 
+def parse_store(written: str | StorePlace) -> StorePlace:
+    """Read where a store is kept; the message about a broken URL does not quote it."""
+    if isinstance(written, StorePlace):
+        return written
+    try:
+        return parse_place(os.path.expanduser(written))  # noqa: PTH111  (keeps "~" of an unknown user)
+    except InvalidInput as error:
+        raise typer.BadParameter(str(error), param_hint="'--store'") from error
+
+
 Store = Annotated[
-    Path,
-    typer.Option("--store", envvar="TIERMEM_STORE", help="Directory of the memory.", callback=expand_home),
+    StorePlace,
+    typer.Option(
+        "--store",
+        envvar="TIERMEM_STORE",
+        help="Directory of the memory, or the URL of a PostgreSQL database.",
+        parser=parse_store,
+        metavar="PATH",
+    ),
 ]
 Opened = AbstractContextManager["tiermem.Memory"]
 Agent = Annotated[
@@ -107,7 +124,9 @@ class Place:
     def open(self, *, engine: EngineName = "local", read_only: bool = False) -> Opened:
         """The memory, which must exist. Without the name of a space: the only one, or the default one."""
         space = _only_space(self.store) if self.space is None else self.space
-        memory = tiermem.open(self.store, space=space, engine=engine, read_only=read_only, create=False)
+        memory = tiermem.open(
+            self.store.address, space=space, engine=engine, read_only=read_only, create=False
+        )
         return as_agent(memory, self.agent)
 
     def look(self, *, engine: EngineName = "local", read_only: bool) -> Opened:
@@ -123,7 +142,7 @@ class Place:
 
     def command(self, name: str, argument: str) -> str:
         """A command line that leads to the same store and space, as short as it may be."""
-        usual = str(expand_home(Path(os.environ.get("TIERMEM_STORE", DEFAULT_STORE))))
+        usual = str(parse_store(os.environ.get("TIERMEM_STORE", DEFAULT_STORE)))
         where = [] if str(self.store) == usual else ["--store", str(self.store)]
         if self.space is not None and self.space != os.environ.get("TIERMEM_SPACE"):
             where += ["--space", self.space]
@@ -139,7 +158,7 @@ class Places:
 
     def each(self) -> Iterator[Place]:
         """Each of them."""
-        for name in tiermem.spaces(self.store) if self.space is None else (self.space,):
+        for name in tiermem.spaces(self.store.address) if self.space is None else (self.space,):
             yield Place(store=self.store, space=name)
 
 
@@ -283,8 +302,8 @@ def key_values(option: str, written: list[str] | None) -> KeyValues | None:
     return found
 
 
-def _only_space(store: Path) -> str:
-    names = tuple(tiermem.spaces(store))
+def _only_space(store: StorePlace) -> str:
+    names = tuple(tiermem.spaces(store.address))
     if DEFAULT_SPACE in names or not names:
         return DEFAULT_SPACE
     if len(names) == 1:

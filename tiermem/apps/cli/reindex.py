@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +13,7 @@ import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.progress import progress
 from tiermem.apps.present.tables import table
+from tiermem.storage import StorePlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +34,14 @@ def reindex(
     output: options.Output,
 ) -> None:
     """Rebuild the index from pages and ledger, without a model call."""
-    done = _rebuilt(store, tiermem.spaces(store)) if space is None else (_rebuilt_space(store, space),)
+    store.require_directory("reindex")
+    done = (
+        _rebuilt(store, tiermem.spaces(store.address)) if space is None else (_rebuilt_space(store, space),)
+    )
     output.show({"spaces": done}, lambda: _rebuilt_table(done))
 
 
-def _rebuilt(store: Path, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
+def _rebuilt(store: StorePlace, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
     """Delete the index and put every space into a new one: also after a change of embedder or damage.
 
     Opening a space that the index does not hold puts it in, so nothing is asked for twice.
@@ -47,7 +50,9 @@ def _rebuilt(store: Path, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
     for number, space in enumerate(spaces):
         with (
             progress(f"{space}: indexing", "spaces") as report,
-            tiermem.open(store, space=space, engine="local", create=False, reindex=number == 0) as memory,
+            tiermem.open(
+                store.address, space=space, engine="local", create=False, reindex=number == 0
+            ) as memory,
         ):
             report(number + 1, len(spaces))
             stats = memory.stats()
@@ -55,11 +60,11 @@ def _rebuilt(store: Path, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
     return tuple(done)
 
 
-def _rebuilt_space(store: Path, space: str) -> Rebuilt:
+def _rebuilt_space(store: StorePlace, space: str) -> Rebuilt:
     """Take one space out of the index and put it in again."""
     with (
         progress(f"{space}: indexing", "entries"),
-        tiermem.open(store, space=space, engine="local", create=False) as memory,
+        tiermem.open(store.address, space=space, engine="local", create=False) as memory,
     ):
         stats = memory.reindex()
     return Rebuilt(space=space, units=stats.units, pages=stats.pages)

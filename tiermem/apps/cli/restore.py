@@ -16,6 +16,7 @@ from pagestore.backup import SavedSpace
 from tiermem.apps.cli import options
 from tiermem.apps.present.progress import progress
 from tiermem.apps.present.tables import table
+from tiermem.storage import StorePlace
 from tiermem.text.unicode import show_controls
 
 
@@ -23,7 +24,9 @@ def restore(
     archive: Annotated[
         Path, typer.Argument(help="A file that `tiermem backup` wrote.", callback=options.expand_home)
     ],
-    store: Annotated[Path, typer.Argument(help="Directory to make.", callback=options.expand_home)],
+    store: Annotated[
+        StorePlace, typer.Argument(help="Directory to make.", parser=options.parse_store, metavar="STORE")
+    ],
     *,
     replace: Annotated[
         bool, typer.Option("--replace", help="Remove the store that is there, with everything in it.")
@@ -32,11 +35,11 @@ def restore(
 ) -> None:
     """Make a store of a backup, every hash checked. The index is made anew when a space is first used."""
     with progress(f"{store}: restoring", "MB", size=1_000_000) as report:
-        done = tiermem.restore(archive, store, replace=replace, progress=report)
-    output.show({"archive": archive, "store": store, "spaces": done}, lambda: _in_words(done, store))
+        done = tiermem.restore(archive, store.require_directory("restore"), replace=replace, progress=report)
+    output.show({"archive": archive, "store": str(store), "spaces": done}, lambda: _in_words(done, store))
 
 
-def _in_words(done: Sequence[SavedSpace], store: Path) -> Group:
+def _in_words(done: Sequence[SavedSpace], store: StorePlace) -> Group:
     words = f"Every hash agrees. {show_controls(str(store))} is a store now; its index is made at first use."
     return Group(saved_spaces(done), Text(words))
 

@@ -10,11 +10,23 @@ import typer
 
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import remark
+from tiermem.storage import StorePlace
 
 KeysFile = Annotated[
     Path | None,
     typer.Option("--keys", envvar="TIERMEM_KEYS", help="The file of keys (beside the store)."),
 ]
+
+
+def keys_file(store: StorePlace, named: Path | None) -> Path:
+    """Return the file of keys: the one that is named, or the one beside the directory of the store."""
+    from tiermem.apps.http.keys import keys_beside
+
+    if named is None and store.directory is None:
+        raise typer.BadParameter(
+            "name the file of keys: there is none beside a database", param_hint="'--keys'"
+        )
+    return named or keys_beside(store.require_directory("keys"))
 
 
 def serve(
@@ -48,7 +60,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the memories of a store over HTTP, to whoever has a key."""
-    from tiermem.apps.http.keys import Keys, keys_beside
+    from tiermem.apps.http.keys import Keys
     from tiermem.apps.http.limits import ConnectionLimits, Limits
     from tiermem.apps.http.run import run
     from tiermem.apps.http.service import Service
@@ -67,8 +79,8 @@ def serve(
         ),
     )
     service = Service(
-        store,
-        keys=Keys(keys or keys_beside(store)),
+        store.address,
+        keys=Keys(keys_file(store, keys)),
         host=host,
         limits=limits,
         read_only=read_only,

@@ -8,5 +8,5 @@ from tiermem.apps.cli import options
 
 def spaces(*, store: options.Store = options.DEFAULT_STORE, looking: options.Looking) -> None:
     """List the spaces of a store."""
-    names = tiermem.spaces(store)
-    looking.show({"store": store, "spaces": names}, lambda: "\n".join(names) or "no spaces yet")
+    names = tiermem.spaces(store.address)
+    looking.show({"store": str(store), "spaces": names}, lambda: "\n".join(names) or "no spaces yet")

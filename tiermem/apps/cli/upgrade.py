@@ -11,6 +11,6 @@ from tiermem.text.unicode import show_controls
 
 def upgrade(store: options.Store = options.DEFAULT_STORE, *, output: options.Output) -> None:
     """Take a store of an earlier version to today's format. Every id, span, proof and checkpoint stays."""
-    done = pagestore.upgrade(store)
+    done = pagestore.upgrade(store.require_directory("upgrade"))
     words = f"Upgraded: {', '.join(map(show_controls, done))}." if done else "Nothing to upgrade."
-    output.show({"store": store, "spaces": done}, lambda: Text(words))
+    output.show({"store": str(store), "spaces": done}, lambda: Text(words))

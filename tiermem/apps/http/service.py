@@ -12,7 +12,6 @@ import logging
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar, get_args
@@ -20,7 +19,7 @@ from typing import Any, TypeVar, get_args
 from anyio import to_thread
 
 import tiermem
-from pagestore import SpaceId, Store
+from pagestore import SpaceId
 from pagestore.errors import Corrupt, PageStoreError, SpaceNotFound
 from tiermem.apps.http.access import Access, Caller
 from tiermem.apps.http.keys import Keys
@@ -29,6 +28,7 @@ from tiermem.apps.http.metrics import Metrics
 from tiermem.apps.http.spaces import Spaces
 from tiermem.apps.http.turns import Turns
 from tiermem.errors import InvalidInput, ServerUnavailable, TierMemError, UnknownId, space_in, unexpected
+from tiermem.storage import open_store, parse_place
 from tiermem.wire import (
     Operation,
     Problem,
@@ -83,7 +83,7 @@ class Service:
 
     def __init__(
         self,
-        store: Path,
+        store: str | Path,
         *,
         keys: Keys,
         host: str = "127.0.0.1",
@@ -94,14 +94,16 @@ class Service:
     ) -> None:
         """`overrides` are those of `tiermem.open`. Raises `InvalidInput` as `Access` does."""
         self.limits = limits or Limits()
-        store = store.absolute()  # errors name no path that could be a word of the request
-        Store(store, read_only=read_only)  # makes it, or says what is there in its place
+        place = parse_place(str(store))
+        if place.directory is not None:
+            place = parse_place(str(place.directory.absolute()))  # errors name no word of the request
+        self._place = place
+        self._store = open_store(place, read_only=read_only)  # makes it, or says what is there in its place
         self.access = Access(keys, host=host)
         self.metrics = Metrics()
         self.stopping = False
-        self._store = store
         self._read_only = read_only
-        self._open = partial(tiermem.AsyncMemory.open, store, engine=engine, read_only=read_only, **overrides)
+        self._options = {"engine": engine, "read_only": read_only, **overrides}
         self.spaces = Spaces(self._open_space, most=self.limits.spaces, idle=self.limits.idle)
         self._rates = Rates(self.limits.rate)
         self._repeats = Repeats()
@@ -119,13 +121,13 @@ class Service:
 
     async def spaces_of(self, caller: Caller) -> list[str]:
         """The spaces of the store that the caller may name."""
-        there = await to_thread.run_sync(tiermem.spaces, self._store)
+        there = await to_thread.run_sync(tiermem.spaces, self._place.address)
         return [name for name in there if caller.key is None or caller.key.reaches(name)]
 
     async def is_ready(self) -> bool:
         """Whether the store can be read, and the server is not about to stop."""
         try:
-            await to_thread.run_sync(tiermem.spaces, self._store)
+            await to_thread.run_sync(tiermem.spaces, self._place.address)
         except PageStoreError:
             return False
         return not self.stopping
@@ -178,6 +180,7 @@ class Service:
         if self._writing:
             await asyncio.wait(self._writing, timeout=self.limits.grace)
         await self.spaces.close()
+        await to_thread.run_sync(self._store.close)
 
     def _may(self, caller: Caller) -> list[Right]:
         """The rights that a caller has here; where nothing is written, nobody has more than one to read."""
@@ -194,7 +197,9 @@ class Service:
     async def _open_space(self, space: str, create: bool) -> tiermem.AsyncMemory:
         space_in(space, read_only=self._read_only)
         try:
-            return await self._open(space=space, create=create)
+            return await tiermem.AsyncMemory.open(
+                self._place.address, space=space, create=create, **self._options
+            )
         except (SpaceNotFound, UnknownId) as error:
             raise UnknownId(f"there is no space {space!r}") from error
         except InvalidInput as error:
@@ -261,8 +266,10 @@ class Service:
             task.exception()  # whoever asked is told; that nobody waits any more is no fault
 
     def _here(self, text: str) -> str:
-        """A text without the paths of this machine."""
-        for path in {str(self._store.resolve()), str(self._store)}:
+        """A text without the paths of this machine, and without the name of a database."""
+        directory = self._place.directory
+        names = {self._place.shown, self._store.name if directory is None else str(directory.resolve())}
+        for path in names:
             if len(path) > 1:
                 text = _without_path(text.replace(repr(path), "the store"), path)
         return text

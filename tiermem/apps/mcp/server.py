@@ -338,7 +338,9 @@ class _Tools:
                 f"This would be destroyed for ever: {goes}.\n{shown}\nCall again with confirm=true to do it."
             )
         found = ", ".join(one.file for one in receipt.leftovers.found)
+        unread = ", ".join(receipt.leftovers.unread)
         left = f"WORDS ARE LEFT in {found}." if found else "No file of the store holds the words."
+        left = f"{left if found else ''} NOT LOOKED THROUGH: {unread}." if unread else left
         return (
             f"Destroyed: {turns} turns, {units} facts. {left} "
             f"Remains: {receipt.remains}. Not reached: {receipt.not_reached}."

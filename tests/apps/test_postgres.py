@@ -1,0 +1,81 @@
+"""Commands, MCP and HTTP over a store in PostgreSQL: they take its URL, and show no password."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from tests.postgres import PostgresServer
+from tiermem.apps.cli.app import app
+from tiermem.apps.http.app import application
+from tiermem.apps.http.keys import Keys
+from tiermem.apps.http.service import Service
+
+HIDDEN = "se-cret"
+runner = CliRunner()
+
+
+@pytest.fixture
+def url(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of a new database, with a password, which the server does not ask for."""
+    monkeypatch.setenv("TIERMEM_EMBEDDER", "hashed")
+    return postgres.create_database().replace("postgres:@", f"postgres:{HIDDEN}@")
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    """Run a command; returns all that it wrote, in which no password is."""
+    done = runner.invoke(app, list(arguments))
+    assert done.exit_code == code, done.output
+    assert HIDDEN not in done.output
+    return done.output
+
+
+def test_commands_take_the_url_of_a_database(url: str, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.txt"
+    chat.write_text("Ann: Biscuit is allergic to chicken.\nBob: No treats then.\n", encoding="utf-8")
+    there = ("--store", url)
+    assert json.loads(run("ingest", str(chat), *there, "--engine", "local", "--json"))["store"].startswith(
+        "postgresql://postgres@"
+    )
+    assert "chicken" in run("ask", "What is Biscuit allergic to?", *there, "--engine", "local")
+    assert "default" in run("spaces", *there)
+    run("stats", *there)
+    run("verify", *there)
+    assert "postgresql://postgres@" in run("doctor", *there, "--json", code=doctor_code(*there))
+    for command in (("backup", url, str(tmp_path / "b")), ("upgrade", *there), ("reindex", *there)):
+        assert "needs a store in a directory" in run(*command, code=1)
+    assert "--keys" in run("keys", "list", *there, code=2)
+
+
+def doctor_code(*there: str) -> int:
+    """The exit code of `doctor`: what else is missing on this machine is of no matter here."""
+    return runner.invoke(app, ["doctor", *there]).exit_code
+
+
+def test_a_url_that_cannot_be_used_is_not_quoted(url: str) -> None:
+    for broken in (f"postgresql://ann:{HIDDEN}/x@localhost/y", f"postgresql:/ann:{HIDDEN}@localhost/y"):
+        assert runner.invoke(app, ["spaces", "--store", broken]).exit_code != 0
+        run("spaces", "--store", broken, code=runner.invoke(app, ["spaces", "--store", broken]).exit_code)
+
+
+@pytest.mark.anyio
+async def test_it_is_served_over_http(url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    service = Service(url, keys=Keys(tmp_path / "keys.json"), engine="local", distil="inline")
+    transport = httpx.ASGITransport(app=application(service))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        turns = [{"speaker": "Ann", "text": "Biscuit is allergic to chicken."}]
+        assert (await client.post("/v1/add", json={"turns": turns})).status_code == 200
+        asked = await client.post("/v1/ask", json={"question": "What is Biscuit allergic to?"})
+        assert "chicken" in asked.json()["text"]
+        assert (await client.get("/v1/spaces")).json() == ["default"]
+        missing = await client.post("/v1/page", json={"page_id": "p1:absent"})
+        replies = [asked.text, missing.text, (await client.get("/ready")).text]
+    await service.close()
+    assert HIDDEN not in " ".join(replies) + caplog.text
+    assert HIDDEN not in repr(vars(service)["_place"])
