@@ -596,3 +596,12 @@ def test_imported_dialogue_looked_at_as_of_last_year_explains_why_it_is_empty(st
     )
     assert "Use said_before (--before)" in " ".join(answer.stdout.split())
     assert "no summary units at that moment" in tiermem(store, "units", "--as-of", "2025-06-01").stdout
+
+
+def test_an_outcome_of_units_names_who_judged(tmp_path: Path) -> None:
+    store = tmp_path / "memory"
+    tiermem(store, "ingest", str(chat_file(tmp_path)))
+    unit = as_json(store, "units")["units"][0]["id"]
+    as_json(store, "feedback", "--unit", unit, "--outcome", "success", "--by", "assistant")
+    (outcome,) = as_json(store, "trail", unit)["trail"][0]["outcomes"]
+    assert (outcome["outcome"], outcome["by"]) == ("success", "assistant")

@@ -119,6 +119,7 @@ async def test_a_past_moment_is_stored_where_the_server_believes_stamps(memory: 
     ("options", "given", "told"),
     [
         ({}, {"speaker": "Ann"}, "speaker 'Ann' needs a server started with --as-user"),
+        ({"stamps": True}, {"speaker": "Ann"}, "speaker 'Ann' needs a server started with --as-user"),
         ({}, {"said_at": "2020-01-01"}, "said_at '2020-01-01' needs a server started with --stamps"),
         ({"as_user": True}, {"said_at": "2020-01-01"}, "needs a server started with --stamps"),
         ({}, {"trust": "user"}, "trust 'user' needs a server started with --stamps"),

@@ -187,3 +187,8 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.
 
 def test_a_key_file_that_is_not_there_is_an_error_in_one_line(store: Path, tmp_path: Path) -> None:
     assert "cannot read" in tiermem(store, "checkpoint", "--sign", str(tmp_path / "absent"), code=1).stderr
+
+
+def test_a_key_without_checkpoints_to_check_is_an_error(store: Path, tmp_path: Path) -> None:
+    _, public = keys(tmp_path, "ours")
+    assert "name their file" in tiermem(store, "verify", "--key", str(public), code=1).stderr

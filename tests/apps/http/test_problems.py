@@ -176,6 +176,15 @@ async def test_a_word_of_the_request_that_is_the_name_of_the_store_stays_as_it_i
     assert service.problem(error).detail == f"no 'memory' page in the store/a, the store or {folder}-2"
 
 
+async def test_no_error_names_the_folder_behind_a_link_to_the_store(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    service = Service(link, keys=keys_of(link))
+    error = tiermem.errors.UnknownId(f"no page in {real}/a, {str(real)!r} or {link}/b")
+    assert service.problem(error).detail == "no page in the store/a, the store or the store/b"
+
+
 async def _parts(number: int) -> Any:
     for _ in range(number):
         yield b" " * 100

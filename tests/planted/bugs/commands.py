@@ -31,4 +31,31 @@ BUGS = (
             "tests/apps/test_copies.py::test_turns_of_every_session_that_name_a_higher_trust_are_counted",
         ),
     ),
+    Bug(
+        name="a key without checkpoints is ignored",
+        file="tiermem/apps/cli/verify.py",
+        function="_trusted_checkpoints",
+        before="""
+            if public_key is not None:
+                raise InvalidInput("a key checks the signatures of checkpoints: name their file")
+        """,
+        after="",
+        found_by=("tests/apps/test_proofs.py",),
+    ),
+    Bug(
+        name="a turn is trusted more than the file it comes from",
+        file="tiermem/apps/cli/ingest.py",
+        function="_drop_raising_stamps.doubted",
+        before="lower_stamps(session.turns, trust, levels)",
+        after="lower_stamps(session.turns, None, levels)",
+        found_by=("tests/apps/test_copies.py",),
+    ),
+    Bug(
+        name="an outcome of units does not name who judged",
+        file="tiermem/apps/cli/feedback.py",
+        function="feedback",
+        before="memory.feedback(answer_id, sources=named, outcome=outcome, output=made, by=by)",
+        after="memory.feedback(answer_id, sources=named, outcome=outcome, output=made)",
+        found_by=("tests/apps/test_commands.py::test_an_outcome_of_units_names_who_judged",),
+    ),
 )

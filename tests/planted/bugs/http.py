@@ -123,4 +123,41 @@ BUGS = (
         after='request.headers.get("if-none-match") is not None',
         found_by=("tests/apps/http/test_page.py",),
     ),
+    Bug(
+        name="a cancelled request is under way for ever",
+        file="tiermem/apps/http/app.py",
+        function="_Handlers.counted.answer",
+        before="""
+            try:
+                response = await answers(request)
+            except Exception as error:
+                response = _problem_response(self._service.problem(error, operation=operation))
+            finally:
+                metrics.under_way -= 1
+        """,
+        after="""
+            try:
+                response = await answers(request)
+            except Exception as error:
+                response = _problem_response(self._service.problem(error, operation=operation))
+            metrics.under_way -= 1
+        """,
+        found_by=("tests/apps/http/test_metrics.py",),
+    ),
+    Bug(
+        name="the space that was opened first is closed first",
+        file="tiermem/apps/http/spaces.py",
+        function="Spaces._take_place",
+        before="self._places.move_to_end(name)",
+        after="",
+        found_by=("tests/apps/http/test_spaces.py",),
+    ),
+    Bug(
+        name="an error names the folder behind a link to the store",
+        file="tiermem/apps/http/service.py",
+        function="Service._here",
+        before="{str(self._store.resolve()), str(self._store)}",
+        after="{str(self._store)}",
+        found_by=("tests/apps/http/test_problems.py",),
+    ),
 )

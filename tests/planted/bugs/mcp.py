@@ -36,4 +36,12 @@ BUGS = (
         after="self._role = None",
         found_by=("tests/adapters/test_tools.py",),
     ),
+    Bug(
+        name="stamps allow the name of a speaker",
+        file="tiermem/apps/mcp/server.py",
+        function="_Tools._check_attribution",
+        before="speaker is not None and self._role is not None",
+        after="speaker is not None and self._role is not None and not self._stamps",
+        found_by=("tests/apps/test_mcp.py",),
+    ),
 )
