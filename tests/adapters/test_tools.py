@@ -1,5 +1,7 @@
 """The tools that adapters offer to a model, without a framework."""
 
+import json
+
 import pytest
 
 import tiermem
@@ -36,3 +38,13 @@ def test_tools_made_for_the_user_store_words_of_the_user_or_of_a_speaker(
     tools = MemoryTools(memory, session="main", only={}, as_user=True)
     tools.remember(FACT, speaker)
     assert attribution(memory) == (speaker or "user", None)
+
+
+def test_a_question_is_answered_from_what_the_tools_may_find(memory: tiermem.Memory) -> None:
+    memory.add(FACT, speaker="Ann", session="house")
+    memory.flush()
+    answers = [
+        json.loads(MemoryTools(memory, session="main", only={"session": session}).ask("Where is the kettle?"))
+        for session in ("house", "garden")
+    ]
+    assert [answer["abstained"] for answer in answers] == [False, True]
