@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagestore import SessionId
-from tiermem.salience import PUBLISHED, Signals, SignalWeights, score, strength
+from tiermem.salience import PUBLISHED, Signals, SignalWeights, order_by_signals, score, strength
 from tiermem.salience.score import Features, Scorable, chosen_sessions, decay, two_stages
 from tiermem.salience.signals import Tier
 
@@ -135,3 +135,7 @@ def test_nothing_is_chosen_of_nothing() -> None:
     assert two_stages([]) == ()
     assert chosen_sessions([]) is None
     assert math.isclose(PUBLISHED.words + PUBLISHED.decay + PUBLISHED.feedback + PUBLISHED.tier, 1.0)
+
+
+def test_signals_move_nothing_back_by_more_than_one_place() -> None:
+    assert order_by_signals([3.0, 2.9, 2.8], [0.0, 1.0, 1.0], 9.0) == [1, 0, 2]

@@ -213,3 +213,9 @@ def test_several_threads_may_use_one_set() -> None:
     for thread in threads:
         thread.join()
     assert active.tokens == sum(one.tokens for one in active.items)
+
+
+def test_a_new_version_of_what_is_pinned_takes_its_room() -> None:
+    active = held(10, item("rule", 0.5, 8, pinned=True), item("a", 0.5, 2))
+    admitted = active.add(item("rule", 0.5, 9, pinned=True))
+    assert (admitted.admitted, keys(admitted.evicted), active.tokens) == (True, ["a"], 9)

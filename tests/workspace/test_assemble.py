@@ -1,10 +1,14 @@
 """The order in which what is held is shown."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from pagestore import PageId, Span
 from tests.workspace.held import NOW, item, keys
+from tiermem.model import UnitId
+from tiermem.workspace import Item
 from tiermem.workspace.assemble import ordered
 from tiermem.workspace.items import faded_importance
 
@@ -35,3 +39,20 @@ def test_the_three_orders_and_of_equal_ones_the_newest_first() -> None:
     assert keys(ordered(held, "recent", NOW)) == ["chat", "second", "first", "decision"]
     assert keys(ordered(held, "important", NOW)) == ["decision", "second", "first", "chat"]
     assert keys(ordered(held, "balanced", NOW)) == ["chat", "second", "first", "decision"]
+
+
+def test_an_item_is_a_source_with_all_that_is_known_of_it() -> None:
+    spans = (Span(page_id=PageId("p1:a"), start=0, end=4),)
+    known: dict[str, Any] = {
+        "text": "Ann likes tea",
+        "spans": spans,
+        "source": "unit",
+        "quote": 'Ann: "I like tea"',
+        "unit_id": UnitId("u1:a"),
+        "said_at": NOW,
+        "event_at": "2025-10",
+        "trust": "user",
+    }
+    source = Item(key="u1:a", tokens=3, importance=0.8, **known).evidence()
+    assert {name: getattr(source, name) for name in known} == known
+    assert source.score == 0.8

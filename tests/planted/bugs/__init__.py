@@ -16,6 +16,7 @@ from tests.planted.bugs import (
     reading,
     reasoning,
     salience,
+    workspace,
     writing,
 )
 
@@ -24,6 +25,7 @@ BUGS = (
     *reasoning.BUGS,
     *writing.BUGS,
     *salience.BUGS,
+    *workspace.BUGS,
     *ledger.BUGS,
     *pagestore.BUGS,
     *proof.BUGS,
