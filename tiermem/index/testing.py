@@ -321,6 +321,13 @@ class IndexContract:
         assert found.named == {"ann"}
         assert (await index.turns(ANN, "Ann's tomatoes", limit=9)).named == {"ann"}
 
+    async def test_a_speaker_whose_turns_were_removed_is_known_no_more(self, index: Index) -> None:
+        await index.put(ANN, "turns", TALK)
+        await index.remove(ANN, "turns", [one.id for one in TALK[:-1]])
+        assert (await index.turns(ANN, "Ann's tomatoes", limit=9)).named == {"ann"}
+        await index.remove(ANN, "turns", [TALK[-1].id])
+        assert (await index.turns(ANN, "Ann's tomatoes", limit=9)).named == frozenset()
+
     async def test_turns_beside_a_find_are_candidates_as_well(self, index: Index) -> None:
         await index.put(ANN, "turns", TALK)
         found = await index.turns(ANN, "thunderstorms", limit=1)

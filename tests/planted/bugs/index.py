@@ -179,4 +179,12 @@ BUGS = (
         after="",
         found_by=("tests/index/test_sqlite.py",),
     ),
+    Bug(
+        name="the names of removed turns are known still",
+        file="tiermem/index/arrays.py",
+        function="Table.remove",
+        before="self._said.subtract(self._named_in(self._payloads[place]))",
+        after="",
+        found_by=("tests/index/test_memory.py",),
+    ),
 )
