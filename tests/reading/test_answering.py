@@ -10,9 +10,9 @@ from pydantic import TypeAdapter
 from pagestore import PageId, SessionId
 from tests.reading.world import ANSWER, ASKED, ESCALATE, MAIN, SPACE, START, Words, World, says, silence
 from tiermem.errors import UnknownId
-from tiermem.ledger import Answered, finding_id
+from tiermem.ledger import Answered, Visibility, finding_id
 from tiermem.llm.meter import Meter, metered, pay, step
-from tiermem.model import Answer, AnswerId, Claim, Decision, Finding, Search, Usage
+from tiermem.model import Answer, AnswerId, Claim, Decision, Finding, Round, Search, Usage
 from tiermem.proof.in_words import support_in_words
 from tiermem.reading import Audit, Scope, replay_answer
 from tiermem.reading.view import EVERYTHING
@@ -247,6 +247,26 @@ async def test_an_audit_names_what_does_not_stand_there_any_more() -> None:
     assert "PageNotFound" in audit.citations[1].missing[0]
     assert "NOT INTACT" in audit.explain()
     assert "MISSING" in audit.explain()
+
+
+async def test_an_answer_that_read_a_page_of_another_agent_is_kept_from_who_may_not_see_it() -> None:
+    world = await World.new()
+    sees = Visibility(agent="ben", agents=frozenset({"ben"}))
+    await world.say("Zora: the vault opens with a fern", agent="zora")
+    await world.say("Ben: my boat is green", agent="ben")
+    theirs, own = await world.ledger.seal()
+    answer, _ = await ask(world, "What colour is the boat?")
+    known: list[AnswerId] = []
+    for page_id in (own, theirs):
+        read = Round(number=0, searches=(), pages=(page_id,), facts=1, rejected=0, coverage="")
+        trace = replace(answer.trace, candidates=(), rounds=(read,), agent="ben")
+        recorded = replace(answer, id=AnswerId(f"a1:{len(known)}"), trace=trace)
+        await world.ledger.write(Answered(answer=recorded))
+        known.append(recorded.id)
+    reader = world.reader().seen_by(sees)
+    assert (await reader.answer(known[0])).id == known[0]
+    with pytest.raises(UnknownId, match="gave no answer"):
+        await reader.answer(known[1])
 
 
 async def planted(world: World) -> Answer:

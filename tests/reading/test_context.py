@@ -72,6 +72,13 @@ async def test_a_context_is_filled_up_with_turns_and_units_once_each() -> None:
         assert {item.source for item in context.sources} == {"turn", "unit"}
 
 
+async def test_a_turn_that_fits_but_for_the_heading_is_cut() -> None:
+    world = await World.new()
+    await world.page("Ann: my cat sleeps all day. " + "We talked about this and that. " * 7)
+    context = await world.reader().context("Where does the cat sleep?", max_tokens=60)
+    assert "my cat sleeps all day" in context.text
+
+
 async def test_a_turn_too_long_to_be_shown_takes_no_other_ones_place() -> None:
     world = await World.new(page_tokens=10_000)
     await world.page("Ann: cat cat " + "and on " * 300, "Bob: a cat of mine", "Ann: my cat too")

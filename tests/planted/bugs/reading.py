@@ -363,4 +363,28 @@ BUGS = (
         after="now.date()",
         found_by=("tests/reading/test_past.py",),
     ),
+    Bug(
+        name="a look at a page is counted twice",
+        file="tiermem/reading/looking_back/omissions.py",
+        function="over_time",
+        before="newest[loss.page_id] = loss",
+        after="newest.setdefault(loss.page_id, loss)",
+        found_by=("tests/reading/test_omissions.py",),
+    ),
+    Bug(
+        name="the pages that an answer read are not looked at",
+        file="tiermem/reading/reader.py",
+        function="Reader._sees_all_of",
+        before="dict.fromkeys((*(span.page_id for span in spans), *rounds))",
+        after="dict.fromkeys(span.page_id for span in spans)",
+        found_by=("tests/reading/test_answering.py",),
+    ),
+    Bug(
+        name="the heading takes no room",
+        file="tiermem/reading/context.py",
+        function="fits",
+        before='"\\n".join([HEADING, _block(1, item)])',
+        after="_block(1, item)",
+        found_by=("tests/reading/test_context.py",),
+    ),
 )
