@@ -146,7 +146,11 @@ _FOOT = """## What the rows are, and are not
   5 of 9, `reading` 6 of 10. Each was looked for with the quick tier of its package; those that it missed also
   with the slow tests, and with those of `tests/api`, on the same subject. Each of the 22 has a test now. 18
   of them are in `tests/planted/bugs`; four are found by tests that need a framework (`make test-adapters`).
-  How many of another such set the tests would find is not measured.
+  Of a third set of 45, written in the same way at `2c194ab`, the tests found 27 of 43 (63 %): `apps` 6 of 13,
+  `adapters` 2 of 5, `workspace` 3 of 5, `salience` 5 of 5, `index` 6 of 7, `reading` 5 of 8; 24 were found by
+  the quick tier of their package, and four of the 27 were in `tests/planted/bugs` already. One more was
+  harmless, and one is found by a test that needs OpenTelemetry's SDK. Of the 16 that went unfound one is
+  found where LangChain is installed; each has a test in the quick tier now and is in `tests/planted/bugs`.
 - `system-calls` runs the real file layer and believes no sync that was not asked of the system. That the
   system does what it is asked is taken on trust; `power-cut` has the disks that sync and keep less.
 - `false-facts` are made up, so that their truth is known; `real-facts` were written by a language model about
