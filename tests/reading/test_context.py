@@ -219,6 +219,15 @@ def test_a_unit_that_adds_only_a_date_to_a_turn_gives_it_the_date(
     assert without_repeats((unit,)) == (unit,)
 
 
+@pytest.mark.parametrize(("asked", "left_out"), [("Where did you  move?", True), ("Who came?", False)])
+def test_a_unit_with_the_question_of_a_turn_that_is_shown_adds_nothing(asked: str, left_out: bool) -> None:
+    question = Span(page_id=PageId("p1:a"), start=0, end=14)
+    before = replace(MOVED, text=f"Ben: {asked}", spans=(question,))
+    unit = replace(MOVED, source="unit", text='Ann, asked "Where did you move?": to Oslo in March.')
+    expected = (before, MOVED) if left_out else (before, MOVED, unit)
+    assert without_repeats((before, MOVED, unit)) == expected
+
+
 def test_the_date_of_a_unit_of_two_turns_is_given_to_neither() -> None:
     page = PageId("p1:a")
     first, second = Span(page_id=page, start=0, end=20), Span(page_id=page, start=20, end=50)
