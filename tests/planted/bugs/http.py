@@ -156,8 +156,8 @@ BUGS = (
         name="an error names the folder behind a link to the store",
         file="tiermem/apps/http/service.py",
         function="Service._here",
-        before="{str(self._store.resolve()), str(self._store)}",
-        after="{str(self._store)}",
+        before="str(directory.resolve())",
+        after="str(directory)",
         found_by=("tests/apps/http/test_problems.py",),
     ),
 )
