@@ -43,6 +43,8 @@ from tiermem.model import (
 )
 from tiermem.proof.check import LONGEST
 from tiermem.proof.derive import Moment
+from tiermem.proof.match import LONGEST_ANSWER
+from tiermem.proof.sentences import read_sentences, read_tokens
 from tiermem.proof.support import Ground, QuotedTurn
 from tiermem.reading import LONGEST_QUESTION
 from tiermem.reading.question import read_question as asked_for
@@ -427,6 +429,16 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "tokenizer": splitting(),
         "first": text,
         "second": text,
+    },
+    "tiermem.proof.match.find_items": lambda text: {
+        "answer": f"Ann has 2 dogs and 9 cats. {text}"[:LONGEST_ANSWER],
+        "sentences": read_sentences((source(text), source("Ann has 3 dogs."))),
+        "question": QUESTION,
+    },
+    "tiermem.proof.sentences.units_after": lambda text: {
+        "text": text,
+        "tokens": read_tokens(text),
+        "at": 0,
     },
     "tiermem.proof.unsupported.unsupported_words": lambda text: {
         "text": text,

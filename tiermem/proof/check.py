@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 from itertools import combinations
 
 from tiermem.model import Check, Derivation, Support, Term
+from tiermem.proof.date_phrases import counted_from_date, part_of_month
 from tiermem.proof.derive import (
     ONES,
     Amount,
@@ -34,9 +35,9 @@ from tiermem.proof.derive import (
 )
 from tiermem.proof.support import Ground, QuotedTurn, contradiction
 from tiermem.proof.unsupported import content_stems, unsupported_words
-from tiermem.text.dates import WEEKDAYS, DateMention, resolve_dates, without_dates
+from tiermem.text.dates import DateMention, resolve_dates, without_dates
 from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
-from tiermem.text.words import STOP_WORDS, lower, sentences, stem, word_list, words
+from tiermem.text.words import STOP_WORDS, sentences, stem, word_list, words
 
 UNCITED = "(the answer cites nothing)"
 _YES_OR_NO = re.compile(
@@ -53,20 +54,6 @@ _BEFORE = re.compile(
 )
 _ANCHORED = re.compile(
     r"\b(?:before|prior to|after|as of|by|since|until|till|around|week of)\s+(?:the\s+)?\Z", re.IGNORECASE
-)
-_UNIT_BEFORE = re.compile(
-    r"(?:\bthe|\A|\bon|\blast)\s?\b(?P<unit>day|night|week|weekend|month|year|" + "|".join(WEEKDAYS) + r")"
-    r"\s(?P<way>before|prior to|after)\s(?:the\s)?\Z",
-    re.IGNORECASE,
-)
-_PARTS = {
-    "first week": (0, 7), "beginning": (0, 10), "start": (0, 10), "early": (0, 10), "second week": (7, 14),
-    "mid": (10, 20), "middle": (10, 20), "third week": (14, 21), "fourth week": (21, 28), "late": (20, 31),
-    "end": (20, 31), "last week": (21, 31), "first weekend": (0, 8), "last weekend": (21, 31),
-}  # fmt: skip
-_PART_OF_MONTH = re.compile(
-    r"\b(?P<part>" + "|".join(sorted(_PARTS, key=len, reverse=True)) + r")(?:\s+of)?[\s-]+(?:the\s+)?\Z",
-    re.IGNORECASE,
 )
 _SINCE = re.compile(r"\b(?:since|ago|have passed|has passed|until now|so far)\b", re.IGNORECASE)
 _TO_NOW = re.compile(
@@ -112,8 +99,6 @@ LONGEST = 4_000
 """Characters of an answer, with what it lists as counted, up to which it is checked."""
 _MOST = 64
 """Dates, numbers, ranges or codes of one answer that are looked at; no more than so many can be confirmed."""
-_VAGUE_DAYS = 3
-"""Days that "the last week of May" may begin earlier or end later."""
 _BEFORE_THE_THING = 3
 """Words after "one" among which what is counted stands."""
 _MOST_OF_IT = 2 / 3
@@ -239,8 +224,8 @@ def _check_dates(case: _Case, found: _Findings) -> None:
     found.missing += [mention.text for mention in dates[_MOST:]]
     for mention in dates[:_MOST]:
         before = case.answer[max(0, mention.start - _NEAR) : mention.start]
-        wanted = _part_of(mention, before)
-        from_it = _counted_from(mention, before)
+        wanted = part_of_month(mention, before)
+        from_it = counted_from_date(mention, before)
         started = _STARTED.search(case.question) is not None
         stated = any(_date_stated(wanted, before, source, started=started) for source in case.cited)
         if from_it is None and stated:
@@ -250,30 +235,6 @@ def _check_dates(case: _Case, found: _Findings) -> None:
             found.missing.append(mention.text)
         else:
             found.derived.append(derivation)
-
-
-def _counted_from(mention: DateMention, before: str) -> DateMention | None:
-    """What "the Friday before 9 May 2023" means, from the date it is counted from."""
-    asked = _UNIT_BEFORE.search(before)
-    if asked is None or mention.precision != "day":
-        return None
-    unit, way = lower(asked["unit"]), "next" if lower(asked["way"]) == "after" else "last"
-    named = {"last day": "yesterday", "next day": "tomorrow", "last night": "yesterday"}
-    found = resolve_dates(named.get(f"{way} {unit}", f"{way} {unit}"), mention.first)
-    return found[0] if found else None
-
-
-def _part_of(mention: DateMention, before: str) -> DateMention:
-    """The part of a month that "last week of" it can mean, with three days to either side."""
-    asked = _PART_OF_MONTH.search(before)
-    if asked is None or mention.precision != "month":
-        return mention
-    first, last = _PARTS[lower(asked["part"])]
-    days = (mention.last - mention.first).days + 1
-    start = mention.first + timedelta(days=max(first - _VAGUE_DAYS, 0))
-    return replace(
-        mention, first=start, last=mention.first + timedelta(days=min(last + _VAGUE_DAYS, days) - 1)
-    )
 
 
 def _date_stated(mention: DateMention, before: str, source: Source, *, started: bool) -> bool:

@@ -27,7 +27,7 @@ _AMOUNT = re.compile(
     r"(?:(?P<sign>[$€£])|(?<!\d))(?P<figure>\d++(?:,\d{3})*(?:\.\d++)?)(?![\d:%]|\.\d|st\b|nd\b|rd\b|th\b)"
 )
 _PART = "(?:" + "|".join(sorted(NUMBER_PARTS, key=len, reverse=True)) + ")"
-_SPOKEN = re.compile(rf"\b{_PART}(?:[ -](?:and )?{_PART}){{0,6}}\b", re.IGNORECASE)
+SPOKEN_NUMBER = re.compile(rf"\b{_PART}(?:[ -](?:and )?{_PART}){{0,6}}\b", re.IGNORECASE)
 _LENGTH = re.compile(r"\b(?P<n>\d+|[a-z]+)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
 _AGE_BEFORE = re.compile(
     r"\b(?:turned|turning|aged?|age of|am|i['’]m|is|was|he['’]s|she['’]s|be)\s(?:just\s|only\s|now\s)?\Z",
@@ -212,7 +212,7 @@ def amounts(source: Source) -> tuple[Amount, ...]:
             continue
         value = Decimal(match["figure"].replace(",", ""))
         found.append(Amount(value, match["sign"] or "", _unit(text, match.end()), source, *match.span()))
-    for match in _SPOKEN.finditer(text):
+    for match in SPOKEN_NUMBER.finditer(text):
         said = [] if words(match.group())[-1] in ORDINALS else numbers(match.group())
         if len(said) == 1:
             found.append(Amount(Decimal(said[0]), "", _unit(text, match.end()), source, *match.span()))

@@ -15,6 +15,8 @@ EDGES = ".,;:!?…()[]{}<>'\"“”„«»‘’`*"
 """Punctuation at the ends of a word of a sentence that is no part of it."""
 _LONGEST = 64
 """Letters of a word that is still taken apart; no English word is as long."""
+_SHORT = 4
+"""Letters from which on a word may have an ending of inflection."""
 _SAME_LETTER = str.maketrans("ſıİ", "sii")
 
 
@@ -96,6 +98,34 @@ def stem(word: str) -> str:
     if len(plain) > _LONGEST:
         return plain
     return str(snowballstemmer.stemmer("english").stemWord(_IRREGULAR.get(plain, plain)))
+
+
+def singular(word: str) -> str:
+    """One lower-case word without plural and possessive endings: "dog" of "dogs", "dog's" and "dogs'"."""
+    word = without_possessive(word).removesuffix("'")
+    word = "child" if word == "children" else word
+    if word.endswith("ies") and len(word) > _SHORT:
+        return f"{word[:-3]}y"
+    if len(word) < _SHORT or not word.endswith("s") or word[-2] in "sui":
+        return word
+    return word[:-2] if word.endswith(("sses", "shes", "ches", "xes", "zes")) else word[:-1]
+
+
+@lru_cache(maxsize=16384)
+def base_form(word: str) -> str:
+    """One lower-case word without endings of number, possession and tense; other endings are kept.
+
+    Equal for "adopted" and "adopting", not for "general" and "generous". The result need not be a word.
+    """
+    word = singular(word[:_LONGEST])
+    word = _IRREGULAR.get(word, word)
+    for ending in ("ing", "ed"):
+        base = word.removesuffix(ending)
+        if base != word and len(base) >= _SHORT - 1 and any(letter in "aeiouy" for letter in base):
+            word = base[:-1] if base[-1] == base[-2] and base[-1] not in "lsz" else base
+            break
+    word = word.removesuffix("e") if len(word) > _SHORT - 1 else word
+    return f"{word[:-1]}i" if word.endswith("y") and len(word) > _SHORT - 1 else word
 
 
 def stems(text: str) -> list[str]:
