@@ -83,6 +83,24 @@ class Derivation:
     terms: tuple[Term, ...]
 
 
+CautionCode = Literal[
+    "negation", "possibility", "plan", "condition", "report", "exception", "past_habit", "person", "relative",
+    "competing", "question", "assistant", "memory", "inferred", "superseded", "language", "topic",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caution:
+    """A fact about cited sentences that may turn the meaning of an answer, and the words that show it.
+
+    The words are read from the pages when they are displayed. `spans` is empty if the code is about whole
+    sentences, or if the words are not on a page.
+    """
+
+    code: CautionCode
+    spans: tuple[Span, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryUnit:
     """A short self-contained statement of Tier 1 and the exact words it rests on.

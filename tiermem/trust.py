@@ -21,10 +21,13 @@ TOOL_ROLES = ("tool", "function", "tool_result", "observation")
 MEMORY_ROLES = ("memory",)
 """Of turns that hold what another memory concluded, of words that it does not show."""
 
+ASSISTANT_ROLES = ("assistant", "ai", "model", "bot")
+"""What formats call a turn in which the assistant speaks."""
+
 _BY_ROLE = {
     **dict.fromkeys(MEMORY_ROLES, "tool"),
     **dict.fromkeys(TOOL_ROLES, "tool"),
-    **dict.fromkeys(("assistant", "ai", "model", "bot"), "assistant"),
+    **dict.fromkeys(ASSISTANT_ROLES, "assistant"),
 }
 
 

@@ -43,7 +43,7 @@ from tiermem.model import (
 )
 from tiermem.proof.check import LONGEST
 from tiermem.proof.derive import Moment
-from tiermem.proof.match import LONGEST_ANSWER
+from tiermem.proof.match import LONGEST_ANSWER, find_items
 from tiermem.proof.sentences import read_sentences, read_tokens
 from tiermem.proof.support import Ground, QuotedTurn
 from tiermem.reading import LONGEST_QUESTION
@@ -433,6 +433,13 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     "tiermem.proof.match.find_items": lambda text: {
         "answer": f"Ann has 2 dogs and 9 cats. {text}"[:LONGEST_ANSWER],
         "sentences": read_sentences((source(text), source("Ann has 3 dogs."))),
+        "question": QUESTION,
+    },
+    "tiermem.proof.cautions.find_cautions": lambda text: {
+        "answer": f"Ann has 2 dogs. {text}"[:LONGEST_ANSWER],
+        "match": find_items(
+            f"Ann has 2 dogs. {text}"[:LONGEST_ANSWER], read_sentences((source(text),)), QUESTION
+        ),
         "question": QUESTION,
     },
     "tiermem.proof.sentences.units_after": lambda text: {

@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from tiermem.model import Derivation
 from tiermem.proof.date_phrases import counted_from_date, part_of_month
@@ -43,6 +44,7 @@ _CLAUSES = re.compile(r"[;\n]|,\s?(?:and|but)\b", re.IGNORECASE)
 _COMMA_BEFORE_YEAR = re.compile(r",(?= (?:19|20)\d\d\b)")
 _NO_WORD = -1
 _ARTICLES = frozenset(word_list("a an the"))
+SupportLabel = Literal["quoted", "computed", "worded"]
 Places = dict[int, int]
 """By the number of a sentence, which of its words it is; `_NO_WORD` for a date."""
 
@@ -106,7 +108,7 @@ class AnswerMatch:
         return tuple(dict.fromkeys(each for match in self.matches for each in match.computations))
 
     @property
-    def support(self) -> str:
+    def support(self) -> SupportLabel:
         """The label: `quoted`, `computed` or `worded`."""
         if self.unsupported or not self.matches or not all(match.is_quoted for match in self.matches):
             return "worded"
@@ -197,7 +199,7 @@ class _Search:
         self._literals = [f" {_join_literals(sentence.words)} " for sentence in sentences]
         self._by_key: dict[str, dict[int, int]] = defaultdict(dict)
         self._numbers: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        self._counted_things: dict[tuple[str, frozenset[str], frozenset[str]], Places] = {}
+        self._number_places: dict[tuple[str, frozenset[str], frozenset[str]], Places] = {}
         for number, sentence in enumerate(sentences):
             for at, token in enumerate(sentence.words):
                 self._by_key[token.key].setdefault(number, at)
@@ -247,9 +249,9 @@ class _Search:
             return self._by_key.get(token.key, {})
         units = frozenset(unit.key for unit in units_after(item.whole, item.tokens, at))
         wanted = (token.number, token.marks, units)
-        if wanted not in self._counted_things:
-            self._counted_things[wanted] = self._places_of_number(*wanted)
-        return self._counted_things[wanted]
+        if wanted not in self._number_places:
+            self._number_places[wanted] = self._places_of_number(*wanted)
+        return self._number_places[wanted]
 
     def _places_of_number(self, value: str, marks: frozenset[str], units: frozenset[str]) -> Places:
         """Where a number has the same marks and counts the same, or nothing that is named after it."""
@@ -282,7 +284,7 @@ class _Search:
                 places[wanted.text] = dict.fromkeys(stated, _NO_WORD)
             elif any(each.holds(wanted.first, wanted.last) for each in self._asked_days):
                 continue
-            elif (found := self._counted(date, order)) is not None:
+            elif (found := self._compute_date(date, order)) is not None:
                 number, computed = found
                 places[wanted.text] = {number: _NO_WORD}
                 computations[number] = (*computations.get(number, ()), computed)
@@ -290,7 +292,7 @@ class _Search:
                 missing.append((wanted.start, item.whole[wanted.start : wanted.end]))
         return places, computations, missing
 
-    def _counted(self, date: AnswerDate, order: Sequence[int]) -> tuple[int, Derivation] | None:
+    def _compute_date(self, date: AnswerDate, order: Sequence[int]) -> tuple[int, Derivation] | None:
         """The first sentence with a relative expression that gives the date, and the computation."""
         if date.anchor is not None and not self._is_known_day(date.anchor):
             return None

@@ -34,7 +34,7 @@ from tiermem.text.words import (
 TokenKind = Literal["number", "name", "content", "function"]
 
 _FIGURE = (
-    r"(?:(?<![\w)])(?P<sign>[-−]))?(?P<currency>[$€£])?(?<![^\W_])(?P<figure>\d++(?:[.,:]\d++)*+)"
+    r"(?:(?<![\w)])(?P<sign>[-−]))?(?P<currency>[$€£])?(?<![^\W_])(?P<figure>\d++(?:[.,:/]\d++)*+)"
     r"(?:\s?(?P<mark>%|[ap]\.?m\b|(?:percent|dollar|buck|euro|pound)s?\b)|(?P<ordinal>st|nd|rd|th)\b|(?P<code>\w++))?+"
 )
 _WITHOUT_SPACES = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0e7f]"
@@ -47,6 +47,10 @@ _MARKS = {"$": "dollar", "buck": "dollar", "€": "euro", "£": "pound", "%": "p
 _CONTRACTIONS = re.compile(r"['’](?:s|d|ll|ve|re|m)\Z")
 _MOST_UNITS = 3
 """Words after a number in which it says what it counts: "three small grey cats"."""
+_DECISIVE = frozenset(
+    word_list("up down before after more less most least all some only above below over under")
+)
+"""Stop words that say which way or how many: with the other one a statement is false."""
 _FIRST_PERSON = frozenset(word_list("i me my mine myself we us our ours ourselves"))
 
 
@@ -154,7 +158,8 @@ def _pairs(match: re.Match[str]) -> Iterator[Token]:
 def _figure(match: re.Match[str]) -> Token:
     mark = (match["mark"] or match["currency"] or "").lower().replace(".", "").removesuffix("s")
     marks = {_MARKS.get(mark, mark)} if mark else set()
-    value = numbers(match["figure"])[0]
+    figure = match["figure"]
+    value = figure if "/" in figure else numbers(figure)[0]
     signed = f"-{value}" if match["sign"] else value
     return Token(
         text=match.group(),
@@ -197,5 +202,7 @@ def is_content_word(word: str) -> bool:
     Negations are none either: `cautions` compares them.
     """
     plain = _CONTRACTIONS.sub("", word)
+    if plain in _DECISIVE:
+        return True
     is_function = word in STOP_WORDS or plain in STOP_WORDS or plain in _FIRST_PERSON
     return not (is_function or stem(plain) in CONTENT_FREE or is_negated(word))

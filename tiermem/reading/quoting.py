@@ -42,6 +42,7 @@ def sources_in_span(page: Page, span: Span) -> tuple[Source, ...]:
             replace_surrogates(line.turn.speaker),
             kept(page, line.body, line.end),
             is_concluded(line.turn),
+            line.turn.role or "",
         )
         for line in lines(page, span)
         if line.turn is not None

@@ -205,7 +205,7 @@ class Source:
     """Words an answer may rest on, when and by whom they were said, and where they stand.
 
     With one span as long as `text`, every part of the text can be pointed at. `concluded` are those that
-    another memory made of words which it does not show.
+    another memory made of words which it does not show. `role` is that of the turn, if it has one.
     """
 
     text: str
@@ -213,6 +213,7 @@ class Source:
     speaker: str = ""
     spans: tuple[Span, ...] = ()
     concluded: bool = False
+    role: str = ""
 
 
 def unsupported_literals(
