@@ -21,6 +21,7 @@ MADE_INSIDE = {
     "tiermem/proof/check.py:_check_numbers",
     "tiermem/proof/check.py:_in_words",
     "tiermem/proof/check.py:_item",
+    "tiermem/proof/cautions.py:_compile",
     "tiermem/text/dates.py:_rule",
     "tiermem/proof/link.py:_ending_whole",
     "tiermem/proof/support.py:_given_before",
