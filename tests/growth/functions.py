@@ -430,6 +430,11 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "first": text,
         "second": text,
     },
+    "tiermem.proof.grade.grade": lambda text: {
+        "answer": f"Ann has 2 dogs and 9 cats. {text}"[:LONGEST_ANSWER],
+        "cited": (source(text), source("Ann has 3 dogs.")),
+        "question": QUESTION,
+    },
     "tiermem.proof.match.find_items": lambda text: {
         "answer": f"Ann has 2 dogs and 9 cats. {text}"[:LONGEST_ANSWER],
         "sentences": read_sentences((source(text), source("Ann has 3 dogs."))),

@@ -43,12 +43,14 @@ QUOTED = [
     ("1,500", "How many copies were sold?", "Ann: They sold fifteen hundred copies."),
     ("$5", "What did it cost?", "Ann: It cost 5 dollars."),
     ("two hundred and five", "How many pages does it have?", "Ann: It has 205 pages."),
+    ("one cat", "What pets does she have?", "Ann: I have one cat."),
     ("the girls' school", "Where is it?", "Ann: It is in the girl's school."),
 ]
 
 WORDED = [
     ("allergic against chicken", "What is wrong with the dog?", DOG),
     ("a chicken allergy", "What is wrong?", "Ann: An allergy to chicken."),
+    ("one cat", "What pets does she have?", "Ann: I have a cat."),
     ("Yes", "Is the dog Biscuit allergic to chicken?", DOG),
     ("Biscuit gets home late", "What happened?", DOG),
     ("allergic to chickens and got home", "What happened?", "Ann: Is he allergic to chicken? I got home."),
@@ -76,6 +78,8 @@ UNSUPPORTED = [
     ("It went down", "What did the rent do?", "Ann: My rent went up.", ("down",)),
     ("All students failed", "Who failed?", "Ann: Some of the students failed.", ("All",)),
     ("2 pages", "How many pages did she read?", "Ann: I read 1/2 of the pages.", ("2 pages",)),
+    ("one cat", "What pets does she have?", "Ann: I have 2 cats.", ("one cat",)),
+    ("two years", "How long has Ann had two dogs?", "Ann: For 3 years now.", ("two years",)),
     ("nearly three months", "For how long?", "Ann: For 2 months.", ("nearly", "three months")),
     ("5 May, 2023", "When was it?", "Ann: It was on 4 May 2023.", ("5 May, 2023",)),
     ("面包", "她买了什么？", "李娜: 我今天买了面条。", ("面包",)),

@@ -21,12 +21,12 @@ from typing import Literal
 from tiermem.model import Derivation
 from tiermem.proof.date_phrases import counted_from_date, part_of_month
 from tiermem.proof.derive import counted_date
-from tiermem.proof.sentences import Sentence, Token, read_tokens, units_after
+from tiermem.proof.sentences import ARTICLES, Sentence, Token, read_tokens, units_after
 from tiermem.proof.unsupported import TIME_WORDS
 from tiermem.text.dates import DateMention, resolve_dates, without_dates
 from tiermem.text.literals import names
 from tiermem.text.words import sentences as split_sentences
-from tiermem.text.words import stem, word_list
+from tiermem.text.words import stem
 
 LONGEST_ANSWER = 4_000
 """Characters of an answer up to which it is checked."""
@@ -43,7 +43,6 @@ _LIST = re.compile(r"[,;&\n]|\b(?:and|or|as well as|plus)\b", re.IGNORECASE)
 _CLAUSES = re.compile(r"[;\n]|,\s?(?:and|but)\b", re.IGNORECASE)
 _COMMA_BEFORE_YEAR = re.compile(r",(?= (?:19|20)\d\d\b)")
 _NO_WORD = -1
-_ARTICLES = frozenset(word_list("a an the"))
 SupportLabel = Literal["quoted", "computed", "worded"]
 Places = dict[int, int]
 """By the number of a sentence, which of its words it is; `_NO_WORD` for a date."""
@@ -66,7 +65,7 @@ class AnswerItem:
         """The words of the item as a quotation must have them: without articles, and without words at the
         ends that only lead to a date.
         """
-        tokens = [token for token in self.tokens if token.literal not in _ARTICLES]
+        tokens = [token for token in self.tokens if token.literal not in ARTICLES]
         content = [at for at, token in enumerate(tokens) if token.is_content]
         if self.dates:
             tokens = tokens[content[0] : content[-1] + 1] if content else []
@@ -207,7 +206,8 @@ class _Search:
                     self._numbers[token.number].append((number, at))
         speakers = dict.fromkeys(sentence.source.speaker for sentence in sentences)
         self._speaker_keys = {token.key for name in speakers for token in read_tokens(name)}
-        self._asked_keys = {token.key for token in read_tokens(question) if token.is_content}
+        self._question, self._asked = question, read_tokens(question)
+        self._asked_keys = {token.key for token in self._asked if token.is_content}
         self._free_keys = self._speaker_keys if is_claim else self._speaker_keys | self._asked_keys
         self._asked_days = [] if is_claim else [date.mention for date in _dates_of(question, None)]
         near = self._asked_keys - self._speaker_keys
@@ -218,10 +218,11 @@ class _Search:
         holders, computations, missing = self._find_dates(item)
         free: dict[str, Places] = {}
         for at, token in enumerate(item.tokens):
-            if not token.is_content or (item.dates and stem(token.text.lower()) in TIME_WORDS):
+            is_one = token.literal == "one" and bool(units_after(item.whole, item.tokens, at))
+            if not (token.is_content or is_one) or (item.dates and stem(token.text.lower()) in TIME_WORDS):
                 continue
             found = self._places_of(item, at)
-            if token.key in self._free_keys:
+            if self._is_free(item, at):
                 free[token.key] = found
             elif found:
                 holders[token.key] = found
@@ -242,10 +243,22 @@ class _Search:
         ]
         return matches, [text for _, text in sorted(missing)]
 
+    def _is_free(self, item: AnswerItem, at: int) -> bool:
+        """Whether a token repeats the question, or names a speaker; a number must count the same there."""
+        token = item.tokens[at]
+        if token.kind != "number":
+            return token.key in self._free_keys
+        units = {unit.key for unit in units_after(item.whole, item.tokens, at)}
+        return not item.is_claim and any(
+            each.key == token.key
+            and (not units or units & {unit.key for unit in units_after(self._question, self._asked, place)})
+            for place, each in enumerate(self._asked)
+        )
+
     def _places_of(self, item: AnswerItem, at: int) -> Places:
         """Where the sentences support one token."""
         token = item.tokens[at]
-        if token.kind != "number":
+        if token.kind != "number" and token.literal != "one":
             return self._by_key.get(token.key, {})
         units = frozenset(unit.key for unit in units_after(item.whole, item.tokens, at))
         wanted = (token.number, token.marks, units)
@@ -265,7 +278,8 @@ class _Search:
                 is_same = any(
                     unit in self._asked_keys or number in self._by_key.get(unit, ()) for unit in units
                 )
-            if marks <= things and is_same:
+            is_article = sentence.words[place].literal in ARTICLES
+            if marks <= things and is_same and (not is_article or units & near):
                 found.setdefault(number, place)
         return found
 
@@ -361,12 +375,12 @@ class _Search:
 def _number_phrase(item: AnswerItem, at: int) -> str:
     """A token as it is displayed: a number with what it counts."""
     token = item.tokens[at]
-    units = units_after(item.whole, item.tokens, at) if token.kind == "number" else ()
+    units = units_after(item.whole, item.tokens, at) if token.number else ()
     return item.whole[token.start : units[0].end if units else token.end]
 
 
 def _join_literals(tokens: Iterable[Token]) -> str:
-    return " ".join(token.literal for token in tokens if token.literal not in _ARTICLES)
+    return " ".join(token.literal for token in tokens if token.literal not in ARTICLES)
 
 
 def _states(sentence: Sentence, day: DateMention) -> bool:

@@ -45,6 +45,7 @@ _TOKEN = re.compile(
 )
 _MARKS = {"$": "dollar", "buck": "dollar", "€": "euro", "£": "pound", "%": "percent"}
 _CONTRACTIONS = re.compile(r"['’](?:s|d|ll|ve|re|m)\Z")
+ARTICLES = frozenset(word_list("a an the"))
 _MOST_UNITS = 3
 """Words after a number in which it says what it counts: "three small grey cats"."""
 _DECISIVE = frozenset(
@@ -192,8 +193,14 @@ def _word(match: re.Match[str], named: set[str]) -> Token:
 
 
 def _implied_number(word: str) -> str:
-    """The number that a word can support without being one: 2 of "twice"."""
-    return "1" if word == "one" else "".join(numbers(word, loose=True)[:1]) if word.isalpha() else ""
+    """The number that a word can support without being one: 2 of "twice", 1 of "a"."""
+    return (
+        "1"
+        if word in ("one", *ARTICLES)
+        else "".join(numbers(word, loose=True)[:1])
+        if word.isalpha()
+        else ""
+    )
 
 
 def is_content_word(word: str) -> bool:

@@ -1,0 +1,193 @@
+"""Compare the two graders on true answers and facts, on altered ones, and on handwritten false ones.
+
+    python -m tests.proof.compare_graders [path to data] [--show KIND]
+
+Each case is graded by `check.graded` or `link` (version 1) and by `grade` (version 2), with the same turns
+cited. True are the gold answers of LoCoMo with exactly the annotated evidence, and the facts that a model
+wrote, with all turns they rest on. Altered are these, as in `guard_on_real_text`; of answers, people are
+swapped in the question. False are the handwritten claims and answers, of which a few are arguable. The aims
+are those of the design, for the share `supported`; of gold answers also for those without unsupported words.
+"""
+
+import argparse
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from eval.datasets import LoCoMo
+from pagestore import Page, Turn
+from tests.proof.check_on_gold_answers import PROVED, evidence, gold_of
+from tests.proof.check_on_gold_answers import alterations as altered_answers
+from tests.proof.guard_on_real_text import (
+    all_quoted,
+    alterations,
+    content_words,
+    negated_fact,
+    swapped_people,
+)
+from tests.text.dialogue import conversations, page_of
+from tiermem.model import Claim, LinkedFact
+from tiermem.proof import graded, link
+from tiermem.proof.grade import Grade, grade
+from tiermem.text import Source
+
+AIMS = {
+    "answers: gold": "supported >= .35, without unsupported words >= .68",
+    "answers: people swapped": "supported <= .05",
+    "answers: negation": "supported <= .05",
+    "facts: person swapped": "supported <= .05",
+    "facts: negation": "supported <= .05",
+    "false claims": "supported <= .25 on cases not seen",
+    "false answers": "supported <= .25 on cases not seen",
+} | {
+    f"{what}: {kind}": "supported <= .01"
+    for what in ("answers", "facts")
+    for kind in ("word", "name", "date", "number")
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradedCase:
+    """An answer or statement with what it cites. Statements have quotes and pages, which `link` needs."""
+
+    kind: str
+    text: str
+    cited: Sequence[Source]
+    question: str = ""
+    quotes: tuple[str, ...] = ()
+    pages: Sequence[Page] = ()
+
+    def grade_by_version_1(self) -> str:
+        if not self.pages:
+            return graded(self.text, self.cited, question=self.question).support
+        linked = link(Claim(text=self.text, quotes=self.quotes), self.pages)
+        return linked.support if isinstance(linked, LinkedFact) else "refused"
+
+    def grade_by_version_2(self) -> Grade:
+        return grade(self.text, self.cited, self.question)
+
+
+def answer_cases(locomo: Path) -> Iterator[GradedCase]:
+    cases = list(LoCoMo(locomo / "locomo_dev7.json").cases())
+    questions = [each for case in cases for each in case.questions if each.answerable and each.gold]
+    pool = [match.group() for each in questions for match in content_words(gold_of(each))]
+    chance = random.Random(7)
+    for case in cases:
+        one, two = list(dict.fromkeys(turn.speaker for each in case.sessions for turn in each.turns))[:2]
+        for each in case.questions:
+            cited = evidence(case, each)
+            if not (each.answerable and each.gold and cited):
+                continue
+            gold = gold_of(each)
+            texts = [("gold", gold, each.text)]
+            texts += [("people swapped", gold, text) for text in swapped_people(each.text, (one, two))]
+            texts += [("negation", text, each.text) for text in negated_fact(gold)]
+            texts += [(kind, text, each.text) for kind, text in altered_answers(gold, pool, chance)]
+            for kind, text, question in texts:
+                yield GradedCase(kind=f"answers: {kind}", text=text, question=question, cited=cited)
+
+
+def fact_cases(locomo: Path) -> Iterator[GradedCase]:
+    for talk in conversations(locomo):
+        pool = [match.group() for fact in talk.facts for match in content_words(fact["fact"])]
+        for fact in talk.facts:
+            quotes, pages = all_quoted(fact, talk)
+            turns = [talk.turns[name] for name in fact["dia_ids"] if name in talk.turns]
+            cited = [Source(turn.text, turn.said_at, turn.speaker) for turn in turns]
+            texts = [("true", fact["fact"])]
+            texts += [
+                (kind, text)
+                for kind, text, quote in alterations(fact, talk, random.Random(fact["fact"]), pool)
+                if text != fact["fact"] and quote == fact["quote"]
+            ]
+            for kind, text in texts:
+                yield GradedCase(kind=f"facts: {kind}", text=text, cited=cited, quotes=quotes, pages=pages)
+
+
+def false_cases(attacks: Path) -> Iterator[GradedCase]:
+    for line in (attacks / "false_claims.jsonl").read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        turns = [Turn(speaker=name, text=text, said_at=moment(at)) for name, text, at in case["turns"]]
+        yield GradedCase(
+            kind="false claims",
+            text=case["claim"],
+            cited=[Source(turn.text, turn.said_at, turn.speaker) for turn in turns],
+            quotes=tuple(case["quotes"]),
+            pages=[page_of(turns)],
+        )
+    for line in (attacks / "false_answers.jsonl").read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        yield GradedCase(
+            kind="false answers",
+            text=case["answer"],
+            question=case["question"],
+            cited=[
+                Source(each["text"], moment(each["said_at"]), each["speaker"]) for each in case["sources"]
+            ],
+        )
+
+
+def moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def count_grades(cases: Iterator[GradedCase]) -> dict[str, Counter[str]]:
+    """Count by kind of case what each grader says."""
+    counts: dict[str, Counter[str]] = {}
+    for case in cases:
+        now = case.grade_by_version_2()
+        counts.setdefault(case.kind, Counter()).update({
+            "cases": 1,
+            "version 1: stated or derived": case.grade_by_version_1() in PROVED,
+            "quoted": now.support == "quoted",
+            "computed": now.support == "computed",
+            "no unsupported word": bool(now.sentences) and not now.unsupported,
+            "supported": now.is_supported,
+            **{f"caution {each.code}": 1 for each in now.cautions if not now.unsupported},
+        })  # fmt: skip
+    return counts
+
+
+def table(counts: dict[str, Counter[str]]) -> str:
+    columns = ("version 1: stated or derived", "quoted", "computed", "no unsupported word", "supported")
+    rows = [f"{'':26}{'cases':>7}" + "".join(f"{column:>{len(column) + 2}}" for column in columns)]
+    for kind, count in counts.items():
+        shares = "".join(f"{count[column] / count['cases']:>{len(column) + 2}.3f}" for column in columns)
+        rows.append(f"{kind:26}{count['cases']:>7}{shares}  {AIMS.get(kind, '')}".rstrip())
+    cautions = [
+        f"{name.removeprefix('caution ')} {count}"
+        for name, count in counts["answers: gold"].most_common()
+        if name.startswith("caution ")
+    ]
+    rows.append(f"cautions of gold answers without unsupported words: {', '.join(cautions)}")
+    return "\n".join(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    default = Path(__file__).resolve().parents[3] / "shared" / "data"
+    parser.add_argument("data", nargs="?", type=Path, default=default)
+    parser.add_argument("--show", help="print the altered and false cases of this kind that are supported")
+    options = parser.parse_args()
+    cases = [
+        *answer_cases(options.data / "locomo"),
+        *fact_cases(options.data / "locomo"),
+        *false_cases(options.data / "attacks"),
+    ]
+    out = [table(count_grades(iter(cases)))]
+    for case in cases:
+        if case.kind == options.show and case.grade_by_version_2().is_supported:
+            cited = " | ".join(f"{each.speaker}: {each.text}" for each in case.cited)
+            out.append(f"{case.question}\n    {case.text}\n    {cited}")
+    sys.stdout.write("\n".join(out) + "\n")
+
+
+if __name__ == "__main__":
+    main()
