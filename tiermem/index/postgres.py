@@ -197,12 +197,13 @@ class PostgresIndex(ProjectedIndex):
     @contextmanager
     def _writing(self, space: str) -> Iterator[Transaction]:
         """A transaction that alone writes what the index holds of a space; committed at the end."""
-        transaction = self._database.begin(f"index {space}")
-        try:
-            yield transaction
-            transaction.commit()
-        finally:
-            transaction.close()
+        with _translating():
+            transaction = self._database.begin(f"index {space}")
+            try:
+                yield transaction
+                transaction.commit()
+            finally:
+                transaction.close()
 
     def _rows(self, query: LiteralString, parameters: Sequence[object]) -> list[Row]:
         with _translating():
@@ -228,7 +229,7 @@ class PostgresIndex(ProjectedIndex):
                 for n, vector in enumerate(of_field)
             ]
             place = (space, collection)
-            with _translating(), self._writing(space) as transaction:
+            with self._writing(space) as transaction:
                 transaction.execute(
                     (_DELETE + " AND id = ANY(%s::uuid[])", [*place, ids]),
                     (_ADD_POINTS, [*place, described]),
@@ -237,11 +238,11 @@ class PostgresIndex(ProjectedIndex):
                 )
 
     def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
-        with _translating(), self._writing(space) as transaction:
+        with self._writing(space) as transaction:
             transaction.execute((_DELETE + " AND id = ANY(%s::uuid[])", [space, collection, list(point_ids)]))
 
     def _clear(self, collection: Collection, space: str) -> None:
-        with _translating(), self._writing(space) as transaction:
+        with self._writing(space) as transaction:
             transaction.execute((_DELETE, [space, collection]))
 
     def _forget(self, space: str) -> None:
@@ -254,8 +255,12 @@ class PostgresIndex(ProjectedIndex):
     def _find(
         self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
-        find = {True: self._by_terms, False: self._by_vector}
-        return [find[isinstance(probe.by, dict)](collection, allowed, probe, limit) for probe in probes]
+        return [
+            (self._by_terms if isinstance(probe.by, dict) else self._by_vector)(
+                collection, allowed, probe, limit
+            )
+            for probe in probes
+        ]
 
     def _by_vector(self, collection: Collection, allowed: PointFilter, probe: Probe, limit: int) -> Ranking:
         """The product with the nearest vector of each entry: its cosine, since both have unit length."""
@@ -333,11 +338,11 @@ class PostgresIndex(ProjectedIndex):
         return History(seq=int(rows[0][0]), digest=str(rows[0][1])) if rows else History()
 
     def _set_mark(self, space: str, mark: History) -> None:
-        with _translating(), self._writing(key(space)) as transaction:
+        with self._writing(key(space)) as transaction:
             transaction.execute((_MARK, [key(space), mark.seq, mark.digest]))
 
     def _forget_mark(self, space: str) -> None:
-        with _translating(), self._writing(key(space)) as transaction:
+        with self._writing(key(space)) as transaction:
             transaction.execute(("DELETE FROM tiermem_index.marks WHERE space = %s", [key(space)]))
 
     def _sync(self) -> None:
