@@ -22,16 +22,18 @@ Named = Annotated[str, "named"]
 date. Every other one that an entry of the ledger holds is somebody's words, which erasing looks through.
 """
 
-Support = Literal["stated", "derived", "worded"]
-"""How far what is claimed is borne out by the words it cites.
+Support = Literal["quoted", "computed", "worded", "stated", "derived"]
+"""What code checked of a wording against the words it cites; no label says that the wording is true.
 
-`stated`: the quotes say it, and code agrees. `derived`: code computed it from what is stated, and the
-derivation is recorded. `worded`: the quotes are on the pages, character for character, and the wording is
-its maker's: no rule could confirm it and none contradicts it. What is plainly contradicted is refused, so
-it has no place here.
+`quoted`: every item is a literal run of words of one cited sentence, or the name of its speaker. `computed`:
+dates are counted from a relative expression of a cited sentence, the rest is quoted. `worded`: the quotes are
+exact, and the wording is its maker's.
+
+`stated` and `derived` are labels of the first version of the grader: all content words are in the cited
+turns, or the rest is computed from them.
 """
-Graded = Literal["stated", "derived", "worded", "contradicted"]
-"""What a check comes to: a support, or that the words cited say otherwise."""
+Graded = Literal["quoted", "computed", "worded", "stated", "derived", "contradicted"]
+"""The result of a check: a support, or `contradicted`: nothing is cited, or the cited words say otherwise."""
 DerivationKind = Literal["date", "count", "sum", "difference", "duration"]
 UnitKind = Literal["summary", "finding", "quote", "stated"]
 """`quote`: the words themselves, kept where the wording of a claim could not be confirmed. `stated`: what a
@@ -105,11 +107,12 @@ class Caution:
 class SummaryUnit:
     """A short self-contained statement of Tier 1 and the exact words it rests on.
 
-    `spans` is never empty. `support` is `stated` or `derived`: nothing else enters Tier 1. `said_at` is when
-    the supporting words were said, `event_at` when what they tell happened. `supersedes` names older units
-    this one contradicts with newer evidence, and everything these had superseded. `trust` is the level of
-    the least trusted turn it needs (`None` in units of before levels were kept, which rank lowest).
-    `scene` is searched, with little weight; `importance` is kept and ranks nothing (decision 13).
+    `spans` is never empty. `support` is never `worded`: nothing that code did not confirm enters Tier 1.
+    `grader` is the version of the check that gave it. `said_at` is when the supporting words were said,
+    `event_at` when what they tell happened. `supersedes` names older units this one contradicts with newer
+    evidence, and everything these had superseded. `trust` is the level of the least trusted turn it needs
+    (`None` in units of before levels were kept, which rank lowest). `scene` is searched, with little weight;
+    `importance` is kept and ranks nothing (decision 13).
     """
 
     id: UnitId
@@ -131,6 +134,7 @@ class SummaryUnit:
     supersedes: tuple[UnitId, ...] = ()
     trust: Named | None = None
     support: Support = "stated"
+    grader: int = 1
     derivations: tuple[Derivation, ...] = ()
     agents: tuple[Named, ...] = ()
     """Whose it is: the agents of the turns it rests on, and of all that whoever worded it may have it from.
@@ -204,13 +208,14 @@ class LinkedFact:
     """A claim and the exact words on pages that it rests on, one span or more for each quote.
 
     `reason` says why the wording could not be confirmed, where `support` is `worded`: then the words are
-    evidence, and the claim is never written back.
+    evidence, and the claim is never written back. `grader` is the version of the check that gave `support`.
     """
 
     claim: str
     quotes: tuple[str, ...]
     spans: tuple[Span, ...]
     support: Support
+    grader: int = 1
     derivations: tuple[Derivation, ...] = ()
     reason: str = ""
     event_at: Named | None = None
@@ -309,11 +314,17 @@ class Check:
     """How far a wording is borne out by what it cites.
 
     `unsupported` are the content words, numbers, dates and names that no cited words hold and no rule derives
-    from them; `reason` says what contradicts the wording, or why it is no more than worded.
+    from them; `cautions` are facts about the cited sentences that may turn the meaning; `reason` says what
+    contradicts the wording, or why it is no more than worded. `supported` is true if the wording was checked,
+    no word is unsupported, and there is no caution but `topic`. `grader` is the version of the check: the
+    first finds no cautions and leaves `supported` false.
     """
 
     support: Graded
+    grader: int = 1
     unsupported: tuple[str, ...] = ()
+    cautions: tuple[Caution, ...] = ()
+    supported: bool = False
     derivations: tuple[Derivation, ...] = ()
     reason: str = ""
 
@@ -365,7 +376,8 @@ class Budget:
 class Citation:
     """One numbered source of an answer: the claim, its words, where they stand, who said them and when.
 
-    `support` tells of the claim; of a turn that is cited for its own words it is `stated`.
+    `support` is that of the claim. A turn that is cited for its own words is `quoted`, and was `stated`
+    before there were two versions of the grader.
     """
 
     number: int
@@ -505,14 +517,16 @@ class AskStep:
 class Answer:
     """What `ask` returns: the words, the route, the sources, and how it came about.
 
-    `route` is `ANSWER` where what was recalled sufficed, `ESCALATE` where more was read. `support` says
-    what code checked of the answer against the cited words; `None` when it abstains. `derivations` are what
-    code computed for it. `unsupported` are its content words, numbers, dates and names that are in no cited
-    turn, are no speaker of one, are not in the question and were not computed, at most 64; an answer of more
-    than 4,000 characters is not checked and lists none. `complete` is `False` where a part of what was asked
-    is missing, and `missing` says what. `trust` is the lowest level among the sources it cites; `None` when
-    it cites none. `probability` is
-    that of its being right (0 to 1): only the small reader has one, fitted to what became of its answers on
+    `route` is `ANSWER` where what was recalled sufficed, `ESCALATE` where more was read. `support` says what
+    code checked of the answer against the cited words; `None` when it abstains. `grader` is the version of
+    that check. `derivations` are what code computed for it. `cautions` are facts about the cited sentences
+    that may turn the meaning, and `supported` says that no word is unsupported and there is no caution but
+    `topic`; answers of the first version have no cautions and are never `supported`. `unsupported` are its
+    content words, numbers, dates and names that are in no cited turn, are no speaker of one, are not in the
+    question and were not computed, at most 64; an answer of more than 4,000 characters is not checked and
+    lists none. `complete` is `False` where a part of what was asked is missing, and `missing` says what.
+    `trust` is the lowest level among the sources it cites; `None` when it cites none. `probability` is that
+    of its being right (0 to 1): only the small reader has one, fitted to what became of its answers on
     conversations it did not learn from; `None` of all others, and where it abstains. Without a model `text`
     is an extract of what was said, or computed from it. `nearest` is what there is where it abstains.
     `recorded` is `False` where the answer was only given: by a memory opened read-only, or to compare.
@@ -529,8 +543,11 @@ class Answer:
     trace: Trace
     trust: Named | None = None
     support: Support | None = None
+    grader: int = 1
     derivations: tuple[Derivation, ...] = ()
     unsupported: tuple[str, ...] = ()
+    cautions: tuple[Caution, ...] = ()
+    supported: bool = False
     complete: bool = True
     missing: str = ""
     recorded: bool = True

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from functools import partial
+from typing import Final, get_args
 
 from eval.metrics.routing import Cell, Counterfactual, counterfactual, escalation, router_errors
 from eval.report.figures import (
@@ -21,6 +22,7 @@ from eval.report.figures import (
 )
 from eval.report.values import Table, mean, number, percent, quantile, share
 from eval.types import Result
+from tiermem.model import Support
 
 ROUTERS: Final = (
     "tiermem",
@@ -138,14 +140,16 @@ def _by_support(systems: Systems) -> Table:
     return _parted(
         systems,
         parts={
-            "stated": lambda one: one.reply.support == "stated",
-            "derived": lambda one: one.reply.support == "derived",
-            "worded": lambda one: one.reply.support == "worded",
+            **{name: partial(_has_support, name) for name in get_args(Support)},
             "no answer": lambda one: one.reply.abstained,
         },
         title="By how far the cited words bear the answer out",
         column="Support",
     )
+
+
+def _has_support(support: Support, one: Result) -> bool:
+    return one.reply.support == support
 
 
 def _parted(

@@ -29,6 +29,7 @@ from tiermem.embedding.words import Stems
 from tiermem.errors import TierMemError
 from tiermem.index.interface import Entry
 from tiermem.model import (
+    Caution,
     Check,
     Claim,
     Decision,
@@ -262,6 +263,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Sequence[Term]": lambda text: tuple(Term(text=part) for part in (text, *text.split())),
     "Moment": lambda text: Moment(date(2023, 5, 8), date(2023, 5, 8), Term(text=text)),
     "Check": lambda text: Check(support="worded", unsupported=(text,), reason=text),
+    "Caution": lambda text: Caution(code="negation"),
     "Decision": lambda text: Decision(action="ANSWER", score=0.5, reason=text, router="rules"),
     "People": lambda _: People(speaker="Ann", others=("Ben",)),
     "Ground": ground,

@@ -74,7 +74,13 @@ def next_step(what: str, command: str) -> Text:
     return Text(f"\n{what}:\n", style="dim").append(f"  {command}", style="cyan not dim")
 
 
-STYLES: Mapping[str | None, str] = {"stated": "green", "derived": "green", "worded": "yellow"}
+STYLES: Mapping[str | None, str] = {
+    "quoted": "green",
+    "computed": "green",
+    "stated": "green",
+    "derived": "green",
+    "worded": "yellow",
+}
 
 
 def support(answer: Answer) -> Text:
