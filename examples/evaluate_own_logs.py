@@ -50,7 +50,7 @@ def _row(memory: tiermem.Memory, expected: Mapping[str, str]) -> Row:
         given=given.text,
         found=any(expected.get("words", "") in one for one in shown),
         right=wanted.lower() in given.text.lower() and not given.abstained if wanted else given.abstained,
-        confirmed=given.support in ("stated", "derived"),
+        confirmed=given.supported,
         tokens=sum(step.usage.input_tokens + step.usage.output_tokens for step in given.trace.usage),
     )
 

@@ -91,7 +91,7 @@ def test_ones_own_export_of_chatgpt_is_asked_offline(tmp_path: Path) -> None:
         assert own["read_into"](memory, chatgpt(tmp_path)) == 3
         assert own["read_into"](memory, chatgpt(tmp_path)) == 0
         told = own["answer_of"](memory, "What did I want to plant on the balcony?")
-        assert "tomatoes (stated)" in told
+        assert "tomatoes (quoted)" in told
         assert "user, 2024-05-08: I want to plant tomatoes on the balcony." in told
         assert "near:" in own["answer_of"](memory, "Which car did I buy?")
 

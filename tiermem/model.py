@@ -46,7 +46,7 @@ Way = Literal["recall", "widened", "researched"]
 """How far reading went for an answer: what was recalled, more turns, or what was missing searched for."""
 WriteBackVariant = Literal["retrieve-and-edit", "no-recall"]
 Unproved = Literal["mark", "abstain"]
-"""What becomes of an answer whose wording code cannot confirm: it is marked, or withheld."""
+"""What becomes of an answer with unsupported words, or that was not checked: it is marked, or withheld."""
 
 
 _NEAREST = 5

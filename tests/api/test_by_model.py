@@ -76,7 +76,7 @@ def test_one_call_answers_and_says_itself_whether_it_is_enough(
     answer = memory.ask(QUESTION)
     assert server.counts.replies - before == 1
     assert (answer.text, answer.route, answer.trace.way) == ("1,450 dollars", "ANSWER", "recall")
-    assert (answer.trace.decision.router, answer.support) == ("fused", "stated")
+    assert (answer.trace.decision.router, answer.support) == ("fused", "quoted")
     assert [step.step for step in answer.trace.usage if step.usage.calls] == ["compose"]
 
 

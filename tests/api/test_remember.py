@@ -33,7 +33,7 @@ def test_a_stated_fact_is_a_unit_at_once_and_rests_on_a_turn_of_its_own(memory: 
     assert line.turn is not None
     assert (line.turn.speaker, str(line.turn.said_at)[:10], page.session) == ("Ann", "2024-05-01", "facts")
     answer = memory.ask("Where does Ann live?")
-    assert ("Paris" in str(answer), answer.support) == (True, "stated")
+    assert ("Paris" in str(answer), answer.support) == (True, "quoted")
     assert answer.citations[0].spans == done.unit.spans
     assert memory.audit(answer.id).intact
     memory.flush()

@@ -79,7 +79,7 @@ def test_sixty_short_sessions_cost_a_handful_of_calls_and_are_found_after_reopen
         question = f"What did Ann pay for the {thing} in {town}?"
         script.calls.clear()
         answer = again.ask(question)
-        assert (answer.text, answer.trace.way, answer.support) == (f"{price} euros", "recall", "stated")
+        assert (answer.text, answer.trace.way, answer.support) == (f"{price} euros", "recall", "quoted")
         assert script.calls == ["compose"]
         (citation,) = answer.citations
         assert again.page(citation.spans[0].page_id).session == session

@@ -20,13 +20,13 @@ from tiermem.reasoning.learned.calibration import DEFAULT_RISK
 PICTURE = Path(__file__).parents[2] / "docs/images/audit.svg"
 """`python docs/images/audit.py` draws it."""
 EXPECTED = (
-    ("When is the party at the boathouse?", "14 September 2024", "ANSWER", "stated"),
-    ("What is Mila allergic to?", "sesame", "ANSWER", "stated"),
-    ("When did Ines call Mr. Lindqvist?", "17 February 2024", "ANSWER", "derived"),
-    ("How much is the deposit for the boathouse?", "475 euros", "ANSWER", "stated"),
-    ("When is the tasting at Ms. Okafor's kitchen?", "11 June 2024", "ANSWER", "stated"),
-    ("Who gives the speech?", "Ines", "ESCALATE", "stated"),
-    ("Who wrote the addresses by hand?", "Tobias", "ESCALATE", "stated"),
+    ("When is the party at the boathouse?", "14 September 2024", "ANSWER", "quoted"),
+    ("What is Mila allergic to?", "sesame", "ANSWER", "quoted"),
+    ("When did Ines call Mr. Lindqvist?", "17 February 2024", "ANSWER", "computed"),
+    ("How much is the deposit for the boathouse?", "475 euros", "ANSWER", "quoted"),
+    ("When is the tasting at Ms. Okafor's kitchen?", "11 June 2024", "ANSWER", "quoted"),
+    ("Who gives the speech?", "Ines", "ESCALATE", "quoted"),
+    ("Who wrote the addresses by hand?", "Tobias", "ESCALATE", "quoted"),
     ("Which airline is Aunt Rosa flying with?", ABSTENTION, "ESCALATE", None),
     ("Does Dad want a live band?", "No", "ANSWER", "worded"),
 )

@@ -58,7 +58,7 @@ async def test_every_tool_says_what_it_does_and_what_it_leaves(memory: tiermem.A
 async def test_an_answer_leads_to_its_words_and_their_page(memory: tiermem.AsyncMemory) -> None:
     async with Client(server(memory)) as client:
         answer = await called(client, "ask", question="What is Biscuit allergic to?")
-        assert (answer["answer"], answer["support"]) == ("chicken", "stated")
+        assert (answer["answer"], answer["support"]) == ("chicken", "quoted")
         assert answer["unsupported"] == []
         (source,) = answer["sources"]
         assert (source["quote"], source["speaker"]) == (SAID, "Ann")

@@ -96,7 +96,7 @@ async def every_tool(transport: Any) -> set[str]:
         assert SAID in await call("recall", question="What is Biscuit allergic to?")
         assert (await call("search", query="Biscuit"))["found"][0]["unit_id"] == kept["unit_id"]
         answer = await call("ask", question="What is Biscuit allergic to?")
-        assert (answer["answer"], answer["support"]) == ("chicken", "stated")
+        assert (answer["answer"], answer["support"]) == ("chicken", "quoted")
         page = answer["sources"][0]["page_ids"][0]
         assert SAID in await call("audit", answer_id=answer["answer_id"])
         assert SAID in await call("page", page_id=page)

@@ -12,7 +12,7 @@ from tests.reading.world import ANSWER, ASKED, ESCALATE, MAIN, SPACE, START, Wor
 from tiermem.errors import UnknownId
 from tiermem.ledger import Answered, Visibility, finding_id
 from tiermem.llm.meter import Meter, metered, pay, step
-from tiermem.model import Answer, AnswerId, Claim, Decision, Finding, Round, Search, Usage
+from tiermem.model import Answer, AnswerId, Claim, Decision, Derivation, Finding, Round, Search, Term, Usage
 from tiermem.proof.in_words import support_in_words
 from tiermem.reading import Audit, Scope, replay_answer
 from tiermem.reading.view import EVERYTHING
@@ -64,7 +64,7 @@ async def test_an_answer_carries_its_whole_trace() -> None:
     assert trace.read_tokens == trace.summary_tokens == 11  # the unit, and its words beside it
     assert trace.raw_tokens == Words().count(page.text) > 0
     assert trace.rounds == ()
-    assert [check.support for check in trace.checks] == [answer.support] == ["stated"]
+    assert [check.support for check in trace.checks] == [answer.support] == ["worded"]
     assert (trace.way, answer.complete, answer.missing) == ("recall", True, "")
 
 
@@ -270,11 +270,22 @@ async def test_an_answer_that_read_a_page_of_another_agent_is_kept_from_who_may_
 
 
 async def planted(world: World) -> Answer:
-    """An answer that code counted."""
+    """An answer of version 1 of the grader: code counted it."""
     for plant in ("tomato", "pepper", "basil"):
         await world.page(f"Ann: I planted a {plant}")
     world.judge.on_compose = lambda evidence: says("3", *range(len(evidence)))
-    return (await ask(world, "How many plants did Ann plant?", None, recall_turns=10))[0]
+    given, _ = await ask(world, "How many plants did Ann plant?", None, recall_turns=10)
+    terms = tuple(Term(text=one.quote, spans=one.spans, said_at=one.said_at) for one in given.citations)
+    return await of_version_1(world, given, Derivation(kind="count", value="3", terms=terms))
+
+
+async def of_version_1(world: World, given: Answer, derivation: Derivation) -> Answer:
+    """The answer as the first version of the grader recorded it, under an id of its own."""
+    older = replace(
+        given, id=AnswerId("a1:older"), grader=1, support="derived", derivations=(derivation,), unsupported=()
+    )
+    await world.ledger.write(Answered(answer=older))
+    return older
 
 
 async def test_an_audit_computes_again_what_code_derived() -> None:
@@ -329,26 +340,26 @@ async def test_a_time_between_two_turns_is_the_same_when_it_is_audited() -> None
     await world.page("Ann: I planted the seeds", at=START)
     await world.page("Ann: I ate the first fruit", at=START + timedelta(days=62))
     world.judge.on_compose = lambda evidence: says("62 days", *range(len(evidence)))
-    answer, _ = await ask(
+    given, _ = await ask(
         world, "How many days between planting the seeds and eating the first fruit?", None, recall_turns=10
     )
-    assert [one.kind for one in answer.derivations] == ["duration"]
+    terms = tuple(Term(text="", spans=one.spans, said_at=one.said_at) for one in given.citations)
+    answer = await of_version_1(world, given, Derivation(kind="duration", value="62 days", terms=terms))
     assert (await world.reader().audit(answer.id)).intact
 
 
-async def test_an_audit_says_how_far_the_words_bear_an_answer_out_and_what_is_missing() -> None:
+async def test_an_audit_says_what_was_checked_and_what_is_missing() -> None:
     world = await World.new()
     await world.page("Ann: I grew up in Lyon")
     world.judge.on_compose = lambda evidence: says("France", 0, complete=False, missing="the years")
     answer, _ = await ask(world, "In which country did Ann grow up?", None, recall_turns=10)
     text = str(await world.reader().audit(answer.id))
-    assert "Support:  worded by judge: the quotes are exact; the wording was not confirmed (" in text
-    assert "(not in the cited words: France)" in text
+    assert "Support:  worded by judge; the quotes are exact; not in the cited words: France" in text
     assert answer.unsupported == ("France",)
     assert "Missing:  the years" in text
     assert "fused decided ESCALATE: the years" in text
     assert "what was missing was searched for and read" in text
-    assert "Check:    worded, not in the sources: France" in text
+    assert "Check:    worded, not in the cited words: France" in text
 
 
 async def test_a_replay_names_a_derivation_that_gives_another_value() -> None:
@@ -398,7 +409,7 @@ async def test_a_session_never_answers_from_another() -> None:
             64,
             "not in the cited words: bbzzz",
         ),
-        ("x" * 4_001, 0, "more than 4,000 characters"),
+        ("x" * 4_001, 0, "worded by judge; the quotes are exact"),
     ],
     ids=["many words", "too long"],
 )

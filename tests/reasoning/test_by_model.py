@@ -271,12 +271,12 @@ def test_the_words_under_a_claim_stand_on_one_line_that_the_claim_cannot_forge()
         ({"complete": True, "missing": "nothing"}, {}),
         ({"complete": False, "missing": " the breed "}, {"complete": False, "missing": "the breed"}),
         ({"complete": False, "missing": None}, {"complete": False}),
-        ({"counted": ["Luna", " ", 3, " Rex "]}, {"counted": ("Luna", "Rex")}),
+        ({"counted": ["Luna", " ", 3, " Rex "]}, {}),
         ({"counted": None, "statement": " "}, {}),
         ({"statement": " Bob has two dogs. "}, {"statement": "Bob has two dogs."}),
     ],
 )
-def test_an_answer_says_what_it_misses_what_it_counted_and_what_it_states(
+def test_an_answer_says_what_it_misses_and_what_it_states(
     told: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     ask = Asked(("compose", {"answer": "2", "cited": [0], **told}))
@@ -285,7 +285,7 @@ def test_an_answer_says_what_it_misses_what_it_counted_and_what_it_states(
 
 
 @pytest.mark.parametrize(("complete", "missing"), [(False, "the cat"), (True, "")])
-def test_an_abstention_counts_and_states_nothing_and_says_what_is_missing_or_that_nothing_would_help(
+def test_an_abstention_states_nothing_and_says_what_is_missing_or_that_nothing_would_help(
     complete: bool, missing: str
 ) -> None:
     line = {"answer": "Not told.", "cited": [0], "abstained": True, "complete": complete}

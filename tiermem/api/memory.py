@@ -455,9 +455,10 @@ class AsyncMemory:
     ) -> Answer:
         """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
 
-        `Answer.support` says what code checked. `stated`: the checked words are in the sources; their
-        meaning was not checked. `derived`: computed from the cited words; the calculation is stored.
-        `worded`: the quotes are exact; the wording was not confirmed. `complete` and `missing` say what the
+        `Answer.support` says what code checked. `quoted`: every item is literally in one cited sentence.
+        `computed`: dates are counted from a cited sentence, the rest is quoted. `worded`: the quotes are
+        exact; the wording is its maker's. `supported` is true if no word is in `unsupported` and nothing in
+        `cautions` but `topic`. None of these says that it is true. `complete` and `missing` say what the
         answer lacks. `abstained` is true when nothing in memory answers the question, or when it does so
         for somebody else; `nearest` are then the closest passages. Without a model the answer is an extract
         of what was said, picked by rules.

@@ -4,6 +4,7 @@ from tiermem.proof.check import graded
 from tiermem.proof.concluded import ONLY_CONCLUDED, is_concluded, only_concluded, without_words
 from tiermem.proof.derive import recomputed
 from tiermem.proof.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of, is_lone
+from tiermem.proof.grade import Grade, grade
 from tiermem.proof.link import link
 from tiermem.proof.quotation import quotations
 from tiermem.proof.support import instruction_like
@@ -24,10 +25,12 @@ __all__ = [
     "LEFT_OUT",
     "ONLY_CONCLUDED",
     "Fingerprints",
+    "Grade",
     "at_least",
     "closed",
     "fingerprints",
     "fingerprints_of",
+    "grade",
     "graded",
     "in_words_of",
     "instruction_like",

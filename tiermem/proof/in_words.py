@@ -56,7 +56,12 @@ def caution_in_words(caution: Caution, words: Sequence[str] = ()) -> str:
 
 
 def support_in_words(answer: Answer) -> str:
-    """Say what code checked of an answer against the cited words."""
+    """Say what code checked of an answer against the cited words, without its cautions."""
+    by_first = "; graded by version 1" if answer.grader == 1 and answer.support is not None else ""
+    return f"{_label_in_words(answer)}{by_first}"
+
+
+def _label_in_words(answer: Answer) -> str:
     match answer.support:
         case "quoted":
             return "quoted: every item is literally in a cited sentence; its meaning was not checked"
@@ -68,6 +73,11 @@ def support_in_words(answer: Answer) -> str:
         case "derived":
             sums = "; ".join(derivation_in_words(one) for one in answer.derivations)
             return f"computed from the cited words; the calculation is stored ({sums})"
+        case "worded" if answer.grader > 1:
+            beyond = (
+                f"; not in the cited words: {', '.join(answer.unsupported)}" if answer.unsupported else ""
+            )
+            return f"worded by {answer.trace.engine}; the quotes are exact{beyond}"
         case "worded" if any(check.reason == ONLY_CONCLUDED for check in answer.trace.checks[-1:]):
             return f"not confirmed: {ONLY_CONCLUDED}"
         case "worded":
@@ -87,5 +97,6 @@ def decision_in_words(decision: Decision) -> str:
 
 def check_in_words(check: Check) -> str:
     """What a check came to, and why."""
-    beyond = f", not in the sources: {', '.join(check.unsupported)}" if check.unsupported else ""
-    return f"{check.support}{beyond}" + (f" ({check.reason})" if check.reason else "")
+    beyond = f", not in the cited words: {', '.join(check.unsupported)}" if check.unsupported else ""
+    cautions = "".join(f"; {caution_in_words(each)}" for each in check.cautions)
+    return f"{check.support}{beyond}{cautions}" + (f" ({check.reason})" if check.reason else "")

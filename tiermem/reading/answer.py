@@ -85,6 +85,7 @@ def build_answer(
 ) -> Answer:
     """The answer as it is recorded."""
     composed = outcome.composed
+    check = composed.check or Check(support="worded", grader=2)
     return Answer(
         id=answer_id,
         space=space,
@@ -97,8 +98,11 @@ def build_answer(
         trace=_trace(outcome, meter),
         trust=trust.lowest(citation.trust for citation in composed.citations),
         support=composed.support,
-        derivations=composed.derivations,
-        unsupported=composed.unsupported_words,
+        grader=check.grader,
+        derivations=check.derivations,
+        unsupported=check.unsupported,
+        cautions=check.cautions,
+        supported=check.supported,
         complete=composed.complete,
         missing=composed.missing,
         probability=composed.probability,

@@ -1,54 +1,34 @@
-"""The check of a worded answer against what it cites: code, no model; see `tiermem.proof.check`."""
+"""The check of a worded answer against what it cites, by code alone; see `tiermem.proof.grade`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import datetime
 
-from tiermem.model import Check
-from tiermem.proof import ONLY_CONCLUDED, graded
+from tiermem.model import Caution, Check
+from tiermem.proof import grade
 from tiermem.text import Source
 
 UNCITED = "the answer cites nothing"
-INFERRED = "it is concluded from the words cited"
+UNCHECKED = "the answer is too long to be checked, or has no word of the cited sentences"
+MOST_LISTED = 64
+"""Unsupported words that a check lists."""
 
 
-def check(
-    question: str,
-    answer: str,
-    cited: Sequence[Source],
-    *,
-    counted: Sequence[str] = (),
-    asked_at: datetime | None = None,
-    inferred: bool = False,
-) -> Check:
-    """How far `answer` is borne out by what it cites; without any source it is refused, whatever it says.
+def check(question: str, answer: str, cited: Sequence[Source], *, is_inferred: bool = False) -> Check:
+    """Grade `answer` by what it cites; without any source it is refused.
 
-    What its maker calls `inferred` is no more than worded, and so is what only another memory says.
+    `is_inferred` says that its maker calls it concluded from the cited words.
     """
     if not cited:
-        return Check(support="contradicted", reason=UNCITED)
-    found = graded(answer, cited, question=question, counted=counted, asked_at=asked_at)
-    if inferred and found.support in ("stated", "derived"):
-        return replace(found, support="worded", reason=INFERRED)
-    if found.support in ("stated", "derived") and any(one.concluded for one in cited):
-        return _by_words(question, answer, cited, found, counted=counted, asked_at=asked_at)
-    return found
-
-
-def _by_words(
-    question: str,
-    answer: str,
-    cited: Sequence[Source],
-    found: Check,
-    *,
-    counted: Sequence[str],
-    asked_at: datetime | None,
-) -> Check:
-    """How far what somebody said bears it out, without what another memory says; else worded."""
-    said = [one for one in cited if not one.concluded]
-    alone = graded(answer, said, question=question, counted=counted, asked_at=asked_at) if said else None
-    if alone is not None and alone.support in ("stated", "derived"):
-        return alone
-    return replace(found, support="worded", reason=ONLY_CONCLUDED)
+        return Check(support="contradicted", grader=2, reason=UNCITED)
+    found = grade(answer, cited, question)
+    cautions = (*found.cautions, *((Caution(code="inferred"),) if is_inferred else ()))
+    return Check(
+        support=found.support,
+        grader=2,
+        unsupported=found.unsupported[:MOST_LISTED],
+        cautions=cautions,
+        supported=found.is_supported and not is_inferred,
+        derivations=found.computations,
+        reason="" if found.sentences or found.unsupported else UNCHECKED,
+    )

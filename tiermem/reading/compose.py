@@ -1,7 +1,7 @@
 """From evidence to a worded answer with numbered sources and its check, or to an abstention.
 
-Nothing is asserted here: the engine words, `check` grades. A wording that the words it cites plainly
-contradict is no answer; one that code cannot confirm is an answer, marked as the engine's wording.
+Nothing is asserted here: the engine words, `check` grades. A wording that cites nothing is no answer; one
+with unsupported words or cautions is an answer, and is displayed with them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from tiermem.model import (
     Citation,
     Claim,
     Degradation,
-    Derivation,
     Evidence,
     LinkedFact,
     Support,
@@ -45,7 +44,6 @@ class EvidenceItem:
     """One piece of evidence as it is put before the composer, and the fact it stands for, if any."""
 
     evidence: Evidence
-    support: Support = "stated"
     fact: LinkedFact | None = None
 
 
@@ -86,20 +84,15 @@ class ComposedAnswer:
 
     @property
     def support(self) -> Support | None:
-        """How far the words cited bear the answer out; `None` without an answer."""
-        if not self.holds or not self.checks or self.checks[-1].support == "contradicted":
+        """What code checked of the answer; `None` without an answer."""
+        if self.check is None or self.check.support == "contradicted":
             return None
-        return self.checks[-1].support
+        return self.check.support
 
     @property
-    def derivations(self) -> tuple[Derivation, ...]:
-        """What code computed for the answer."""
-        return self.checks[-1].derivations if self.holds and self.checks else ()
-
-    @property
-    def unsupported_words(self) -> tuple[str, ...]:
-        """Words of the answer that the cited turns do not hold."""
-        return self.checks[-1].unsupported if self.holds and self.checks else ()
+    def check(self) -> Check | None:
+        """The check of the answer; `None` without an answer."""
+        return self.checks[-1] if self.holds and self.checks else None
 
 
 def abstention(after: ComposedAnswer | None = None, *, missing: str = "") -> ComposedAnswer:
@@ -178,9 +171,7 @@ class Composer:
             self._question,
             text,
             sources(exact, pages),
-            counted=draft.counted,
-            asked_at=self._asked_at,
-            inferred=draft.inferred,
+            is_inferred=draft.inferred,
         )
         return ComposedAnswer(
             text=text,
@@ -244,8 +235,9 @@ class Composer:
 def _reason_to_decline(verdict: Check, unproved: Unproved) -> str:
     if verdict.refused:
         return verdict.reason or "the words cited say otherwise"
-    if unproved == "abstain" and verdict.support == "worded":
-        return f"only an answer that code confirms may be given: {verdict.reason}"
+    if unproved == "abstain" and (verdict.unsupported or verdict.reason):
+        why = verdict.reason or f"not in the cited words: {', '.join(verdict.unsupported)}"
+        return f"only an answer without unsupported words may be given: {why}"
     return ""
 
 
@@ -263,7 +255,7 @@ def fact_item(fact: LinkedFact, pages: Mapping[PageId, Page]) -> EvidenceItem:
         said_at=turns[0].said_at if turns else None,
         event_at=fact.event_at if proved else None,
     )
-    return EvidenceItem(evidence=evidence, support=fact.support, fact=fact)
+    return EvidenceItem(evidence=evidence, fact=fact)
 
 
 def sources(cited: Iterable[EvidenceItem], pages: Mapping[PageId, Page]) -> list[Source]:
@@ -324,12 +316,19 @@ def _citation(
         claim=(item.fact.claim if item.fact is not None else evidence.text) if claimed else quote,
         quote=quote,
         spans=spans,
-        support="worded" if turns and all(turn.concluded for turn in turns) else item.support,
+        support="worded" if turns and all(turn.concluded for turn in turns) else _support_of(item),
         speaker=turns[0].speaker if turns else "",
         said_at=turns[0].said_at if turns else evidence.said_at,
         unit_id=evidence.unit_id,
         trust=_trust(item, spans, pages, trust),
     )
+
+
+def _support_of(item: EvidenceItem) -> Support:
+    """The label of what is cited: that of a fact; units have been confirmed, and turns quote themselves."""
+    if item.fact is not None:
+        return item.fact.support
+    return "stated" if item.evidence.source == "unit" else "quoted"
 
 
 def _trust(
@@ -343,7 +342,7 @@ def _trust(
     levels = [trust.of(turn) for turn in turns if turn is not None]
     if levels and item.evidence.source == "unit":
         levels.append(item.evidence.trust or trust.names[0])
-    if levels and item.fact is not None and is_proved(item.support):
+    if levels and item.fact is not None and is_proved(item.fact.support):
         claim = Claim(text=item.fact.claim, quotes=item.fact.quotes, event_at=item.fact.event_at)
         levels.append(trust.names[proof_rank(claim, spans, tuple(there.values()), trust.rank_of)])
     return trust.lowest(levels)

@@ -49,9 +49,9 @@ class Draft:
 
     `cited` are indices into the evidence given; empty when abstaining. `complete` is `False` where a part
     of what is asked is missing or could be told more exactly, and `missing` says what; an abstention is
-    complete where no search could change it (what is asked is told of somebody else). `counted` are the
-    things counted or listed, where the answer is a number of them. `statement` is what was found as one
-    sentence that stands alone, "" where there is none: memory may keep it once code has confirmed it.
+    complete where no search could change it (what is asked is told of somebody else). `statement` is what was
+    found as one sentence that can be read alone, "" where there is none: memory may keep it once code has
+    confirmed it.
     `inferred` says that the answer is concluded from the evidence, and not told by it. `probability` is that
     of its being right, from a calibration; `None` where there is none.
     """
@@ -61,7 +61,6 @@ class Draft:
     abstained: bool
     complete: bool = True
     missing: str = ""
-    counted: tuple[str, ...] = ()
     statement: str = ""
     inferred: bool = False
     probability: float | None = None

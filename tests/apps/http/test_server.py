@@ -30,7 +30,7 @@ async def test_what_is_told_is_stored_found_asked_for_and_proved(serving: Servin
         assert (added["turns"], added["new"]) == (1, 1)
         await called(client, "flush")
         answer = await called(client, "ask", question="What is Biscuit allergic to?")
-        assert (answer["text"], answer["support"]) == ("chicken", "stated")
+        assert (answer["text"], answer["support"]) == ("chicken", "quoted")
         audit = await called(client, "audit", answer_id=answer["id"])
         assert audit["citations"][0]["words_on_page"][0]["words"] in SAID
         (unit,) = await called(client, "units")

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import remark
-from tiermem.apps.present.answers import how_likely, nearest, next_step, route, support, tokens
+from tiermem.apps.present.answers import caution_rows, how_likely, nearest, next_step, route, support, tokens
 from tiermem.apps.present.as_json import plain
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.steps import describe_step
@@ -83,7 +83,8 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     from tiermem.reasoning.learned.engine import NAME as READER
 
     trace, usage = answer.trace, answer.usage
-    rows: list[tuple[str, str | Text]] = [("support", support(answer)), *how_likely(answer)]
+    rows: list[tuple[str, str | Text]] = [("support", support(answer)), *caution_rows(answer)]
+    rows += how_likely(answer)
     rows += [("route", route(answer)), ("read", tokens(cost))]
     if trace.engine == READER:
         rows.append(

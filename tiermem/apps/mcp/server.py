@@ -381,6 +381,8 @@ _READ_ONLY_TOO = _TOOLS.keys() - {"remember", "feedback", "forget"}
 
 
 def _answer(given: Answer) -> dict[str, Any]:
+    from tiermem.proof.in_words import caution_in_words
+
     sources = [
         {
             "number": one.number,
@@ -398,6 +400,8 @@ def _answer(given: Answer) -> dict[str, Any]:
         "abstained": given.abstained,
         "support": given.support,
         "unsupported": list(given.unsupported),
+        "cautions": [caution_in_words(one) for one in given.cautions],
+        "supported": given.supported,
         "complete": given.complete,
         "missing": given.missing,
         "sources": sources,

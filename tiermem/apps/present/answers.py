@@ -93,6 +93,13 @@ def support(answer: Answer) -> Text:
     return shown.append(f"; incomplete: {show_controls(answer.missing or 'not shown what')}", style="yellow")
 
 
+def caution_rows(answer: Answer) -> list[tuple[str, str | Text]]:
+    """A row for each caution: what may turn the meaning of the answer."""
+    from tiermem.proof.in_words import caution_in_words
+
+    return [("caution", Text(caution_in_words(each), style="yellow")) for each in answer.cautions]
+
+
 def how_likely(answer: Answer) -> list[tuple[str, str | Text]]:
     """A row with the probability that the answer is right; none where nobody knows one."""
     if answer.probability is None:

@@ -63,7 +63,7 @@ class ComposeByModel:
 
 
 def _draft(reply: ComposeReply, shown_pieces: int) -> Draft:
-    """An abstention cites, counts and states nothing; what is complete misses nothing.
+    """An abstention cites and states nothing; what is complete misses nothing.
 
     A reply that does not say whether it is complete is, unless it abstains.
     """
@@ -78,7 +78,6 @@ def _draft(reply: ComposeReply, shown_pieces: int) -> Draft:
         abstained=False,
         complete=complete,
         missing=missing,
-        counted=tuple(reply.counted),
         statement=reply.statement or "",
         inferred=reply.inferred,
     )

@@ -2,7 +2,7 @@
 
 import { pageOf } from "./api.js";
 import { fill, h, problem, tag, waiting } from "./dom.js";
-import { GRADES, WAYS, day, number, said, seconds, several, short, to, toPerson, toWords } from "./format.js";
+import { CAUTIONS, GRADES, WAYS, day, number, said, seconds, several, short, to, toPerson, toWords } from "./format.js";
 import { excerpt, overlap } from "./words.js";
 
 const NEAREST = 5;
@@ -16,6 +16,7 @@ export function shownAnswer(answer, audited) {
     h("p", { class: `text${answer.abstained ? " none" : ""}` }, answer.abstained ? answer.text : withNumbers(answer)),
     facts(answer),
     unsupported(answer),
+    ...cautions(answer),
     answer.complete || (answer.abstained && !answer.missing) ? null : h("p", { class: "note" }, h("b", {}, "Missing: "), answer.missing || "a part of what was asked"),
     answer.abstained ? nearest(answer) : citations(answer, audited),
     degradations(answer.trace),
@@ -42,6 +43,11 @@ function facts(answer) {
 function unsupported(answer) {
   if (!answer.unsupported || !answer.unsupported.length) return null;
   return h("p", { class: "note" }, h("b", {}, "Not in the cited words: "), answer.unsupported.join(", "));
+}
+
+// Answers of older versions of the server have no list.
+function cautions(answer) {
+  return (answer.cautions || []).map((one) => h("p", { class: "note" }, h("b", {}, "Caution: "), CAUTIONS[one.code] || one.code));
 }
 
 // Only an answer of the small reader has a probability.

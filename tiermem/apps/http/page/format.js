@@ -68,6 +68,27 @@ export const GRADES = {
   worded: ["Worded", "The quotes are exact; the wording was not confirmed."],
 };
 
+// What may turn the meaning of an answer.
+export const CAUTIONS = {
+  negation: "A negation is in only one of the answer and the cited sentence.",
+  possibility: "A possibility is in only one of the answer and the cited sentence.",
+  plan: "A plan or wish is in only one of the answer and the cited sentence.",
+  condition: "A condition is in only one of the answer and the cited sentence.",
+  exception: "An exception is in only one of the answer and the cited sentence.",
+  past_habit: "A past habit is in only one of the answer and the cited sentence.",
+  report: "The cited sentence reports what another person said.",
+  person: "The cited sentence is not about the person in question.",
+  relative: "The cited sentence is about somebody or something that belongs to the person in question.",
+  competing: "The cited sentence has another number, date or name as near to the words of the question.",
+  question: "The cited sentence only asks.",
+  assistant: "Only an assistant says so.",
+  memory: "Only another memory says so, and it shows no words.",
+  inferred: "It is concluded from the cited words.",
+  superseded: "A later statement differs.",
+  language: "There are no rules for the language of the cited sentence.",
+  topic: "The cited sentence has no content word of the question.",
+};
+
 export const WAYS = {
   recall: "from what was recalled",
   widened: "more turns were read",
