@@ -254,6 +254,18 @@ class SharedLog(Protocol):
         """
         ...
 
+    def claim(self, work: Collection[str]) -> frozenset[str]:
+        """Claim pieces of work among all that have the log open; return those that nothing had claimed.
+
+        A claim ends with `release` or with the process. All are given where the log is not shared. Raises
+        `Inaccessible`.
+        """
+        ...
+
+    def release(self, work: Collection[str]) -> None:
+        """Release claims; idempotent."""
+        ...
+
 
 @runtime_checkable
 class TimedLog(Protocol):

@@ -308,6 +308,14 @@ class Log:
                 self._writable().catch_up()
         return self.by_others
 
+    def claim(self, work: Collection[str]) -> frozenset[str]:
+        """See `SharedLog.claim`."""
+        return self._open_lines().claim(work)
+
+    def release(self, work: Collection[str]) -> None:
+        """See `SharedLog.release`."""
+        self._open_lines().release(work)
+
     def times(self) -> RecordedTimes:
         """See `TimedLog.times`."""
         with self._reading():

@@ -741,6 +741,21 @@ class SharedLogContract:
         assert one.head == other.head
         assert one.verify().ok
 
+    def test_work_that_one_claimed_is_not_given_to_the_other(self, logs: tuple[PageLog, PageLog]) -> None:
+        one, other = logs
+        assert isinstance(one, SharedLog)
+        assert isinstance(other, SharedLog)
+        assert one.claim(["summary 1", "summary 2"]) == {"summary 1", "summary 2"}
+        assert other.claim(["summary 2", "summary 3"]) == {"summary 3"}
+        assert one.claim(["summary 1", "summary 3"]) == frozenset()
+        one.release(["summary 2"])
+        assert other.claim(["summary 1", "summary 2"]) == {"summary 2"}
+        for _ in range(2):
+            other.release(["summary 2", "summary 3"])
+        one.release(["summary 1"])
+        assert one.claim(["summary 1", "summary 2", "summary 3"]) == {"summary 1", "summary 2", "summary 3"}
+        one.release(["summary 1", "summary 2", "summary 3"])
+
     def test_many_threads_of_both_write_every_turn_once(self, logs: tuple[PageLog, PageLog]) -> None:
         def speak(name: str, log: PageLog) -> None:
             for n in range(10):

@@ -19,7 +19,7 @@ import zlib
 from array import array
 from base64 import b64decode, b64encode
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from threading import RLock
@@ -148,6 +148,12 @@ class FileLines:
 
     def end_write(self) -> None:
         """The lock file is held until `close`: there is one writer."""
+
+    def claim(self, work: Collection[str]) -> frozenset[str]:
+        return frozenset(work)
+
+    def release(self, work: Collection[str]) -> None:
+        """There is one writer, whose claims need no end."""
 
     def due(self) -> int | None:
         if not self._born:

@@ -10,7 +10,7 @@ The rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from pagestore.line import Fields, Line
@@ -75,6 +75,18 @@ class Lines(Protocol):
 
     def end_write(self) -> None:
         """Release the write lock; idempotent."""
+        ...
+
+    def claim(self, work: Collection[str]) -> frozenset[str]:
+        """Claim pieces of work among all writers; return those that nothing had claimed.
+
+        A claim ends with `release` or with the process. All are given where there can be one writer only.
+        Raises `Inaccessible`.
+        """
+        ...
+
+    def release(self, work: Collection[str]) -> None:
+        """Release claims; idempotent."""
         ...
 
     def due(self) -> int | None:

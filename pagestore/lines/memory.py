@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from threading import Lock
 
@@ -20,6 +20,8 @@ class MemoryLines:
         self._lines: list[bytes] = []
         self._write_lock = Lock()
         self._is_writing = False
+        self._claimed: set[str] = set()
+        self._claim_lock = Lock()
         self._end = 0
         self.is_shared = False
 
@@ -65,6 +67,16 @@ class MemoryLines:
         if self._is_writing:
             self._is_writing = False
             self._write_lock.release()
+
+    def claim(self, work: Collection[str]) -> frozenset[str]:
+        with self._claim_lock:
+            claimed = frozenset(work) - self._claimed
+            self._claimed |= claimed
+        return claimed
+
+    def release(self, work: Collection[str]) -> None:
+        with self._claim_lock:
+            self._claimed.difference_update(work)
 
     def due(self) -> int | None:
         return None if self._lines else 1

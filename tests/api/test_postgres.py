@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 
 import tiermem
+from pagestore import Page, SpaceId
 from pagestore.errors import Inaccessible, NewerFormat, NotAStore
 from tests.api.conftest import DIALOGUE, OPTIONS, tell
 from tests.postgres import PostgresServer, execute
 from tiermem.api import AsyncMemory
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, UnknownId
+from tiermem.storage.postgres.database import Database
+from tiermem.storage.postgres.lines import PostgresLines
 
 HIDDEN = "se-cret"
 
@@ -74,6 +77,28 @@ def test_a_second_process_finds_what_the_first_was_told_and_writes_too(
     subprocess.run([sys.executable, "-W", "error", "-c", other, url], check=True, timeout=120)
     assert "fish" in " ".join(found.text for found in memory.search("Biscuit likes"))
     assert len(memory.answers()) == 1
+
+
+def test_a_page_that_another_process_summarises_is_left_to_it(url: str) -> None:
+    database = Database(url)
+    with open_memory(url, distil="deferred") as memory:
+        tell(memory)
+        (one, _) = [f"distil {page.id}" for page in sealed(memory)]
+        another = PostgresLines(database, SpaceId("default"), segment_bytes=1 << 20)
+        another.claim([one])
+        flushed = memory.flush()
+        assert (flushed.distilled, flushed.pending) == (1, 1)
+        assert "another process is summarising them" in flushed.problems[-1]
+        another.release([one])
+        assert memory.flush().distilled == 1
+    database.close()
+
+
+def sealed(memory: tiermem.Memory) -> tuple[Page, ...]:
+    """The pages that the open pages become."""
+    log = memory._async._open.ledger._log
+    log.seal()
+    return tuple(log.page(info.id) for info in log.pages())
 
 
 def test_what_was_erased_is_not_called_clean(memory: tiermem.Memory) -> None:

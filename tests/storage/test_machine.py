@@ -15,7 +15,7 @@ from tiermem.storage.postgres.database import Database
 from tiermem.storage.postgres.lines import PostgresLines
 
 CUT = (
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
     " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
 )
 _numbers = count()

@@ -368,15 +368,15 @@ async def unresolved(ledger: Ledger, index: DictIndex) -> int:
 class IndexFirst(Writer):
     """The published order: what a model said goes to the index, and to the record afterwards."""
 
-    async def _keep(self, run: Any, outcomes: Sequence[Distilled | Unfinished | SetAside]) -> None:
+    async def _keep(self, run: Any, batch: Any) -> None:
         entries = [
             Entry(id=unit.id, session=unit.session, text=unit.text)
-            for outcome in outcomes
+            for outcome in batch.outcomes
             if isinstance(outcome, Distilled)
             for unit in outcome.units
         ]
         await self._projection._index.put(SPACE, "units", entries)
-        await super()._keep(run, outcomes)
+        await super()._keep(run, batch)
 
 
 class DoneWhenTried(Writer):

@@ -96,6 +96,7 @@ from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.trust import TrustLevels, stamp_turns
 from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (
+    ELSEWHERE,
     Consolidation,
     DistilReport,
     Judged,
@@ -1256,6 +1257,7 @@ class AsyncMemory:
 
     async def _seal_idle(self) -> None:
         components = self._open
+        await components.ledger.catch_up()
         async with self._lock.shared():
             sealed = await components.writer.seal_idle(components.clock())
         await self._summarise_sealed(sealed)
@@ -1289,7 +1291,7 @@ class AsyncMemory:
             return  # what waits is pending, and `stats` tells what was spent
         with components.paying(Meter()):
             report = await components.consolidator.run(components.clock(), moment=self._idle_window)
-        self._jobs.note(why for why in report.left if why not in self._jobs.problems)
+        self._jobs.note(why for why in report.left if why not in (*self._jobs.problems, ELSEWHERE))
 
     @asynccontextmanager
     async def _idle_window(self) -> AsyncIterator[None]:
@@ -1339,8 +1341,8 @@ class AsyncMemory:
             distilled=report.distilled,
             units=report.units,
             rejected=report.rejected,
-            pending=report.pending,
-            problems=tuple(map(str, self._undone(report))),
+            pending=report.pending + report.elsewhere,
+            problems=(*map(str, self._undone(report)), *_elsewhere(report)),
         )
 
     def _undone(self, report: DistilReport) -> tuple[Unfinished | SetAside, ...]:
@@ -1388,6 +1390,13 @@ async def open_shared_memory(kind: type[_M], opening: Opening) -> _M:
     memory = kind(opened, user)
     finalize(memory, opened.users.discard, user).atexit = False
     return memory
+
+
+def _elsewhere(report: DistilReport) -> tuple[str, ...]:
+    """What a flush says of pages that it left to another process."""
+    if not report.elsewhere:
+        return ()
+    return (f"{report.elsewhere} pages stay pending here: another process is summarising them",)
 
 
 async def _count_calls(components: Components, words: Fingerprints) -> int | None:

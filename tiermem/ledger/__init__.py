@@ -1,5 +1,6 @@
 """What was concluded, when, and from what: typed entries in the log, and Tier 1 as their fold."""
 
+from tiermem.ledger.claims import Claims
 from tiermem.ledger.entry_texts import entry_texts
 from tiermem.ledger.folds import ALL, AnswerInfo, Grant, Loss, PageSummary
 from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, merged_unit_id, summary_unit_id
@@ -35,6 +36,7 @@ __all__ = [
     "Around",
     "Bounded",
     "Changes",
+    "Claims",
     "Consolidated",
     "Distilled",
     "Entry",

@@ -10,7 +10,8 @@ The rules:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -48,6 +49,7 @@ from pagestore.bundle import Bundle, make_bundle
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError, RecordNotFound
 from pagestore.prefix import LogPrefix
 from tiermem.errors import InvalidInput, PageSetAside, UnknownId, unexpected
+from tiermem.ledger.claims import Claims
 from tiermem.ledger.entries import decode, encode
 from tiermem.ledger.ids import NOT_RECORDED
 from tiermem.ledger.kind import Entry
@@ -172,6 +174,15 @@ class Ledger:
 
         self._by_others = await self._blocking(catch_up)
         return self._by_others != before
+
+    @asynccontextmanager
+    async def claiming(self, kind: str) -> AsyncIterator[Claims]:
+        """Claim work of a kind inside, among the processes that have the log open; all claims end with it."""
+        claims = Claims(self._shares, kind, self.catch_up)
+        try:
+            yield claims
+        finally:
+            await claims.remove_all()
 
     def _queue_entries(self) -> None:
         """Queue the entries of the log that are not queued yet. The caller holds `_recording`."""

@@ -1,7 +1,7 @@
 """The only room that changes memory: observe, distil, project, write back, consolidate, erase."""
 
 from tiermem.salience.propose import NearUnits
-from tiermem.writing.consolidate import Consolidator
+from tiermem.writing.consolidate import ELSEWHERE, Consolidator
 from tiermem.writing.erase import Erasure, Selection
 from tiermem.writing.judge import Credit, Judged
 from tiermem.writing.projection import Projection
@@ -20,6 +20,7 @@ from tiermem.writing.values import (
 from tiermem.writing.writer import Writer
 
 __all__ = [
+    "ELSEWHERE",
     "Consolidation",
     "Consolidator",
     "Credit",

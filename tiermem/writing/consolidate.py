@@ -48,6 +48,9 @@ _NEIGHBOURS = 8
 _PATIENCE = 3
 """Calls in a row for pages that may fail before the rest of them is left for later without asking."""
 
+ELSEWHERE = "this pass: another process is consolidating the space"
+"""What is left of a pass while another process does one."""
+
 Moment = Callable[[], AbstractAsyncContextManager[None]]
 """Entered for each piece of work when its time has come. Raises `BudgetExceeded` where nothing may be spent
 any more, and `MemoryClosed` where the memory is closing: then the pass is over."""
@@ -109,8 +112,13 @@ class Consolidator:
     async def run(
         self, now: datetime, *, moment: Moment = at_once, progress: Progress | None = None
     ) -> Consolidation:
-        """Do one pass. What cannot be done now is left for the next one, and the report says why."""
-        async with self._one_at_a_time:
+        """Do one pass. What cannot be done now is left for the next one, and the report says why.
+
+        Nothing is done while another process does one.
+        """
+        async with self._one_at_a_time, self._ledger.claiming("consolidate") as claims:
+            if not await claims.add(["the space"]):
+                return Consolidation(left=(ELSEWHERE,))
             one = _Pass(progress)
             with metered(Meter(outer=current())) as meter:
                 try:
@@ -157,7 +165,7 @@ class Consolidator:
             one.left += map(
                 str, (*report.unfinished, *(aside for aside in report.aside if aside.step == "distil"))
             )
-            failed = failed + 1 if not report.distilled else 0
+            failed = failed + 1 if report.pending and not report.distilled else 0
             one.step()
 
     async def _apply_findings(self, one: _Pass, moment: Moment) -> None:

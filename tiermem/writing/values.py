@@ -61,7 +61,8 @@ class DistilReport:
     """What one run of summarising did. `pending` pages are left for the next run, those set aside among them.
 
     `worded` claims could not be confirmed: of these the words are kept, and the wording is not. `aside` are
-    the pages on which this run, or the index, raised something unexpected.
+    the pages on which this run, or the index, raised something unexpected. `elsewhere` is how many pages
+    another process was summarising.
     """
 
     distilled: int
@@ -70,6 +71,7 @@ class DistilReport:
     omissions: int
     pending: int
     worded: int = 0
+    elsewhere: int = 0
     unfinished: tuple[Unfinished, ...] = ()
     aside: tuple[SetAside, ...] = ()
 

@@ -96,12 +96,17 @@ class WriteBacks:
             yield
 
     async def apply(self, findings: Iterable[Finding], variant: WriteBackVariant) -> WriteBackReport:
-        """Decide on each finding that has no decision yet; giving the same ones again decides nothing."""
-        async with self._one_at_a_time:
+        """Decide on each finding that has no decision yet; giving the same ones again decides nothing.
+
+        Findings of an answer on which another process decides are left to that one.
+        """
+        async with self._one_at_a_time, self._ledger.claiming("write-back") as claims:
             with metered(Meter(outer=current())) as meter:
                 run = _Run(meter)
-                for _, group in groupby(findings, key=lambda finding: finding.answer_id):
-                    await self._apply_group(run, tuple(group), variant)
+                for answer_id, group in groupby(findings, key=lambda finding: finding.answer_id):
+                    if await claims.add([answer_id]):
+                        await self._apply_group(run, tuple(group), variant)
+                        await claims.remove([answer_id])
             unrecorded = meter.take()
             if unrecorded.calls:
                 await self._ledger.write(Spent(step="write-back", usage=unrecorded))

@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import anyio
@@ -34,6 +34,7 @@ from tiermem.ledger import (
     EVERYTHING_SEEN,
     Answered,
     Bounded,
+    Claims,
     Distilled,
     Feedback,
     Granted,
@@ -185,7 +186,8 @@ class Writer:
         """Summarise every sealed page that the ledger says is not, then bring the index up to the ledger.
 
         A page whose summarising failed stays pending and is named in the report; the others go on,
-        unless the model fails so often in a row that asking about the rest would only take time.
+        unless the model fails so often in a row that asking about the rest would only take time. One that
+        another process is summarising is left to that one.
         Pages that were set aside, at whatever step, are tried only with `again`. With `only`, no others.
         """
         async with self._distilling:
@@ -198,15 +200,16 @@ class Writer:
                 pending = tuple(info for info in pending if info.id in only)
             run = _DistilRun(len(pending), progress)
             together = batches(pending, page_tokens=self._options.page_tokens)
-            for start in range(0, len(together), _SLICE):
-                await map_ordered(
-                    together[start : start + _SLICE],
-                    lambda infos: self._distil(run, infos),
-                    lambda outcomes: self._keep(run, outcomes),
-                    at_once=self._options.concurrency,
-                )
-                run.index = await self._projection.attempt(again=again)
-                again = False
+            async with self._ledger.claiming("distil") as claims:
+                for start in range(0, len(together), _SLICE):
+                    await map_ordered(
+                        together[start : start + _SLICE],
+                        lambda infos: self._distil_claimed(run, claims, infos),
+                        lambda batch: self._keep_claimed(run, claims, batch),
+                        at_once=self._options.concurrency,
+                    )
+                    run.index = await self._projection.attempt(again=again)
+                    again = False
             if self._edited:
                 await self._supersede_older_versions()
             if edited or not pending:
@@ -595,6 +598,14 @@ class Writer:
         """Drop this space from the index and build it again from pages and ledger, without a model call."""
         return await self._projection.rebuild()
 
+    async def _distil_claimed(self, run: _DistilRun, claims: Claims, infos: Sequence[PageInfo]) -> _Batch:
+        """Summarise pages in one call, without those that another process summarises or has summarised."""
+        claimed = await claims.add(info.id for info in infos)
+        pending = [info for info in infos if not self._ledger.tier1.is_distilled(info.id)]
+        mine = [info for info in pending if info.id in claimed]
+        outcomes = await self._distil(run, mine) if mine else ()
+        return _Batch(claimed=claimed, outcomes=outcomes, elsewhere=len(pending) - len(mine))
+
     async def _distil(self, run: _DistilRun, infos: Sequence[PageInfo]) -> tuple[_Outcome, ...]:
         """Summarise pages in one call. What cannot be done to them together is tried page by page."""
         try:
@@ -620,8 +631,13 @@ class Writer:
     async def _distil_each(self, run: _DistilRun, infos: Sequence[PageInfo]) -> tuple[_Outcome, ...]:
         return tuple([one for info in infos for one in await self._distil(run, (info,))])
 
-    async def _keep(self, run: _DistilRun, outcomes: Sequence[_Outcome]) -> None:
-        for outcome in outcomes:
+    async def _keep_claimed(self, run: _DistilRun, claims: Claims, batch: _Batch) -> None:
+        await self._keep(run, batch)
+        run.elsewhere += batch.elsewhere
+        await claims.remove(batch.claimed)
+
+    async def _keep(self, run: _DistilRun, batch: _Batch) -> None:
+        for outcome in batch.outcomes:
             kept = outcome
             if isinstance(kept, Distilled):
                 kept = await self._record(kept)
@@ -651,6 +667,16 @@ def _set_aside(page_id: PageId, error: Exception) -> SetAside:
     return SetAside(page_id=page_id, step="distil", reason=unexpected(error, f"distilling page {page_id}"))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Batch:
+    """What became of pages that were summarised in one call."""
+
+    claimed: frozenset[str]
+    outcomes: tuple[_Outcome, ...]
+    elsewhere: int
+    """How many other pages of the batch another process is summarising."""
+
+
 class _DistilRun:
     """Counts one run over pending pages."""
 
@@ -662,6 +688,7 @@ class _DistilRun:
         self._aside: list[SetAside] = []
         self.index: Unfinished | None = None
         self.failed_in_a_row = 0
+        self.elsewhere = 0
 
     def check_patience(self) -> None:
         """Raise `ModelUnavailable` when the model failed so often in a row that it is not asked any more."""
@@ -687,6 +714,7 @@ class _DistilRun:
             worded=sum(entry.worded for entry in self._done),
             omissions=sum(len(entry.omissions) for entry in self._done),
             pending=len(self._failed) + len(self._aside),
+            elsewhere=self.elsewhere,
             unfinished=(*self._failed, *([self.index] if self.index is not None else [])),
             aside=(*self._aside, *not_indexed),
         )

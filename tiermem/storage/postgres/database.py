@@ -1,7 +1,8 @@
 """One PostgreSQL database: its connections, its transactions, and the migrations of TierMem's tables in it.
 
 The rules:
-- Nothing is set for a session, so that it works behind a pooler that gives each transaction a connection.
+- Nothing is set for a session, so that it works behind a pooler that gives each transaction a connection; of
+  claims see `claims`.
 - A transaction that writes is durable when `commit` returns, whatever the database's default is.
 - No error and no representation holds the password.
 """
@@ -23,6 +24,7 @@ from psycopg_pool import ConnectionPool
 
 from pagestore.errors import Full, Inaccessible, Locked, NewerFormat, NotAStore, OlderFormat
 from tiermem.errors import InvalidInput
+from tiermem.storage.postgres.claims import Claims
 
 Row = tuple[Any, ...]
 Connection = psycopg.Connection[Row]
@@ -65,6 +67,7 @@ class Database:
         self.name = f"the PostgreSQL database {options.get('dbname')!r} on {_server(options)}"
         with self.translating(), psycopg.connect(**options) as connection:
             self._migrate(connection, read_only=read_only, create=create)
+        self._claims = Claims(options, self.translating)
         # Two pools: who waits for a connection to read may hold a lock that a writer with a connection needs.
         self._readers, self._writers = _pool(options), _pool(options)
 
@@ -89,6 +92,12 @@ class Database:
             raise
         return transaction
 
+    @property
+    def claims(self) -> Claims:
+        """The work that this process has claimed in the database."""
+        self._refuse_after_a_fork()
+        return self._claims
+
     @contextmanager
     def translating(self) -> Iterator[None]:
         """Raise `Full`, `Locked` or `Inaccessible` in place of an error of PostgreSQL."""
@@ -104,6 +113,7 @@ class Database:
 
     def close(self) -> None:
         """Close every connection; idempotent."""
+        self._claims.close()
         self._readers.close()
         self._writers.close()
 

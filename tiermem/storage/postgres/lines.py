@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from threading import get_ident
 from typing import LiteralString
@@ -121,6 +121,13 @@ class PostgresLines:
         transaction, self._transaction = self._transaction, None
         if transaction is not None:
             transaction.close()
+
+    def claim(self, work: Collection[str]) -> frozenset[str]:
+        names = {f"{self._key} {one}": one for one in work}
+        return frozenset(names[name] for name in self._database.claims.claim(names))
+
+    def release(self, work: Collection[str]) -> None:
+        self._database.claims.release([f"{self._key} {one}" for one in work])
 
     def due(self) -> int | None:
         has_room = self._firsts and self._size < self._segment_bytes
