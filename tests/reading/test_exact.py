@@ -10,8 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tiermem
+from pagestore import SessionId
+from tests.reading.world import ASKED, World
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.reading.exact import ExactText, find_identifiers, find_phrases
+from tiermem.reading.options import ReadingOptions
+from tiermem.reading.search import LookUp, Strategy
+from tiermem.reading.view import EVERYTHING, View
 
 SETTINGS: dict[str, Any] = {"engine": "local", "index": "memory", "distil": "inline"}
 
@@ -121,6 +126,38 @@ def test_results_of_any_kind_are_sorted_by_one_score(memory: tiermem.Memory) -> 
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     assert {one.source for one in found} == {"unit", "turn"}
     assert len({one.text.removeprefix("Ann: ") for one in found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("topic", "asked"),
+    [
+        ("violin", "When is the violin lesson after the holidays?"),
+        ("ferry", "Which ferry leaves the harbour before noon?"),
+        ("invoice", "Who paid the invoice of the printer?"),
+        ("garden", "What grows in the garden behind the school?"),
+        ("piano", "Where did we buy the old piano?"),
+    ],
+)
+@pytest.mark.anyio
+@pytest.mark.parametrize("strategy", ["hybrid", "fulltext"])
+async def test_turns_that_only_share_words_with_the_query_do_not_raise_their_page(
+    strategy: Strategy, topic: str, asked: str
+) -> None:
+    world = await World.new(page_tokens=100_000)
+    await world.page(
+        *(f"Ann: Remark {n} is about the {topic}." for n in range(120)), session=SessionId("remarks")
+    )
+    await world.page(f"Ann: {asked.rstrip('?')}, I wonder.", session=SessionId("plans"))
+    view = await View.open(world.ledger, world.index, EVERYTHING)
+    query = f"{asked} Please"  # no turn contains it
+    plain, typed = (
+        LookUp(view, ReadingOptions(), asked_at=ASKED, strategy=strategy, as_typed=as_typed)
+        for as_typed in (False, True)
+    )
+    assert await typed.turns(query) == await plain.turns(query)
+    assert await typed.pages(query, limit=5, mode="hybrid") == await plain.pages(
+        query, limit=5, mode="hybrid"
+    )
 
 
 def test_a_limit_above_what_is_stored_finds_all_of_it(memory: tiermem.Memory) -> None:

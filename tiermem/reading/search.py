@@ -123,6 +123,10 @@ class Exact:
         """Whether a text contains every required phrase."""
         return all(one.is_in(text) for one in self.required)
 
+    def is_any_in(self, text: str) -> bool:
+        """Whether a text contains some of it."""
+        return any(one.is_in(text) for one in self.texts)
+
     def count_in(self, text: str) -> int:
         """How much of what is preferred a text contains."""
         return sum(one.is_in(text) for one in self.preferred)
@@ -344,14 +348,15 @@ class LookUp:
         wanted = limit = self._options.ranking.candidates
         if not self.view.scope.is_open:
             wanted = limit = max(limit, self._options.as_of_pool)
-        before, exact = -1, await self._exact_turns(self.exact(question.text))
+        exact, before = self.exact(question.text), -1
+        exact_turns = await self._exact_turns(exact)
         while True:
             found, lexicon, degradations = await self._candidates(question, limit)
             found = await self._with_waiting(found, question, limit)
-            found = replace(found, hits={**exact, **found.hits})
-            read = await self._pages_of(found.hits)
+            read = await self._pages_of((*exact_turns, *found.hits))
             pages = [page for _, page in read.read]
-            gathered = gather(_with_sealed_ids(found.hits, pages), pages)
+            containing = _containing(exact, exact_turns, pages)
+            gathered = gather(_with_sealed_ids({**containing, **found.hits}, pages), pages)
             enough = self.view.scope.turns is None or len(gathered.candidates) >= wanted
             if enough or len(found.hits) <= before:
                 break
@@ -364,15 +369,17 @@ class LookUp:
     async def _turns_by_one(self, question: Question) -> Turns:
         """The turns by their vectors alone, or by their words alone; by these what the index lacks."""
         wanted = limit = self._options.ranking.candidates
-        before, exact = -1, await self._exact_turns(self.exact(question.text))
+        exact, before = self.exact(question.text), -1
+        exact_turns = await self._exact_turns(exact)
         while True:
             found = await self._search("turns", question.text, limit=limit, mode=self._mode)
             waiting = await self._with_waiting(_Candidates(), question, limit)
-            waiting = replace(waiting, hits={**waiting.hits, **exact})
-            newer = [Hit(id=id_, score=1 / place) for place, id_ in enumerate(waiting.hits, start=1)]
+            read = await self._pages_of((*(hit.id for hit in found.hits), *waiting.hits, *exact_turns))
+            pages = [page for _, page in read.read]
+            newer_ids = {**waiting.hits, **_containing(exact, exact_turns, pages)}
+            newer = [Hit(id=id_, score=1 / place) for place, id_ in enumerate(newer_ids, start=1)]
             hits = fuse(found.hits, newer)
-            read = await self._pages_of(hit.id for hit in hits)
-            turns = _locate_turns(hits, [page for _, page in read.read])
+            turns = _locate_turns(hits, pages)
             enough = self.view.scope.turns is None or len(turns) >= wanted
             if enough or len(hits) <= before:
                 told = (*found.degradations, *read.degradations)
@@ -575,6 +582,27 @@ def _with_sealed_ids(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) 
     sealed = {opened_as(p.space, p): p.id for p in pages if p.sealed_at is not None}
     places = ((turn_place(id_), hit) for id_, hit in hits.items())
     return {turn_id(sealed.get(page_id, page_id), number): hit for (page_id, number), hit in places}
+
+
+def _containing(
+    exact: Exact, turns: Mapping[str, TurnHit | None], pages: Iterable[Page]
+) -> dict[str, TurnHit | None]:
+    """Return the turns that contain some of what is asked for letter by letter.
+
+    The others hold some of its words and were looked up for these alone: they must not count for their pages.
+    """
+    if not turns:
+        return {}
+    pages = tuple(pages)
+    texts = {
+        turn_id(page.id, n): line.turn.text
+        for page in pages
+        for n, line in enumerate(page.lines)
+        if line.turn
+    }
+    return {
+        id_: hit for id_, hit in _with_sealed_ids(turns, pages).items() if exact.is_any_in(texts.get(id_, ""))
+    }
 
 
 def _locate_turns(hits: Sequence[Hit], pages: Sequence[Page]) -> tuple[FoundTurn, ...]:
