@@ -156,8 +156,8 @@ class Settings(BaseSettings):
     abstain: bool = True
     """Whether a model may leave a question unanswered; the published system always answers."""
     unproved: Unproved = "mark"
-    """What becomes of an answer with unsupported words, or too long to be checked: `mark` gives it with
-    `supported=False`, `abstain` withholds it.
+    """What becomes of an answer that has unsupported words, is too long to be checked, or has only words of
+    another memory: `mark` gives it with `supported=False`, `abstain` withholds it.
     """
     links: bool = True
     """Whether escalation reads the linked pages first (off: the paper's No-Linked ablation)."""

@@ -20,7 +20,6 @@ from tiermem.dialogue.formats.mem0 import TABLES as TABLES_READ
 from tiermem.dialogue.formats.memories import ROLE
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import NotDialogue, TierMemError
-from tiermem.proof.in_words import support_in_words
 from tiermem.trust import DEFAULT_TRUST, MEMORY_ROLES
 
 FILES = Path(__file__).parent / "memories"
@@ -316,7 +315,7 @@ def test_a_damaged_file_is_no_dialogue_and_never_a_surprise(tmp_path: Path) -> N
     assert refused > 100
 
 
-def test_what_only_another_memory_says_is_worded_until_somebody_said_it(tmp_path: Path) -> None:
+def test_what_only_another_memory_says_has_a_caution_until_somebody_said_it(tmp_path: Path) -> None:
     with tiermem.open(tmp_path / "memory", engine="local", embedder=HashEmbedder()) as memory:
         for session, held in read("mem0.json").items():
             assert memory.add(held, session=session).new == 4
@@ -326,11 +325,11 @@ def test_what_only_another_memory_says_is_worded_until_somebody_said_it(tmp_path
         assert units["mem0: User's dog Biscuit is allergic to chicken"] == ("worded", "tool")
         question = "What is Biscuit allergic to?"
         given = memory.ask(question)
-        assert (given.text, given.support) == ("chicken", "worded")
+        assert (given.text, given.support, given.supported) == ("chicken", "quoted", False)
+        assert [one.code for one in given.cautions] == ["memory"]
         assert [(one.speaker, one.support, one.trust) for one in given.citations] == [
             ("mem0", "worded", "tool")
         ]
-        assert support_in_words(given).startswith("not confirmed: only another memory says so")
         assert "mem0" in memory.audit(given.id).explain()
         assert memory.ask(question, min_trust="user").abstained
         assert memory.search("Biscuit", where={"from": "mem0"})
@@ -338,7 +337,7 @@ def test_what_only_another_memory_says_is_worded_until_somebody_said_it(tmp_path
         memory.add("My dog Biscuit is allergic to chicken.", speaker="Ann", session="ann")
         memory.flush()
         proved = memory.ask(question)
-        assert (proved.text, proved.support) == ("chicken", "stated")
+        assert (proved.text, proved.support, proved.supported) == ("chicken", "quoted", True)
         assert "Ann" in {one.speaker for one in proved.citations}
 
 

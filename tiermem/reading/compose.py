@@ -26,7 +26,7 @@ from tiermem.model import (
     Unproved,
     is_proved,
 )
-from tiermem.proof import link, proof_rank, without_words
+from tiermem.proof import ONLY_CONCLUDED, link, proof_rank, without_words
 from tiermem.reading.check import check
 from tiermem.reading.quoting import closest_turns, lines, quoted, size, sources_in_span, words
 from tiermem.reading.view import View
@@ -235,10 +235,14 @@ class Composer:
 def _reason_to_decline(verdict: Check, unproved: Unproved) -> str:
     if verdict.refused:
         return verdict.reason or "the words cited say otherwise"
-    if unproved == "abstain" and (verdict.unsupported or verdict.reason):
-        why = verdict.reason or f"not in the cited words: {', '.join(verdict.unsupported)}"
-        return f"only an answer without unsupported words may be given: {why}"
-    return ""
+    if unproved == "mark":
+        return ""
+    why = verdict.reason
+    if verdict.unsupported:
+        why = f"not in the cited words: {', '.join(verdict.unsupported)}"
+    elif any(caution.code == "memory" for caution in verdict.cautions):
+        why = ONLY_CONCLUDED
+    return f"only what somebody said may be answered: {why}" if why else ""
 
 
 def fact_item(fact: LinkedFact, pages: Mapping[PageId, Page]) -> EvidenceItem:

@@ -261,8 +261,8 @@ BUGS = (
         name="unproved answers are given where they should be kept back",
         file="tiermem/reading/compose.py",
         function="_reason_to_decline",
-        before="(verdict.unsupported or verdict.reason)",
-        after="verdict.reason",
+        before='unproved == "mark"',
+        after="not verdict.reason",
         found_by=_ALL,
     ),
     Bug(
