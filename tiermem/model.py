@@ -7,7 +7,7 @@ ISO 8601 dates of the precision that is known ("2023-05-07", "2023-05", "2022").
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal, NewType
@@ -91,16 +91,76 @@ CautionCode = Literal[
 ]  # fmt: skip
 
 
+_IN_ONE = "is in only one of the answer and the cited sentence"
+_CAUTIONS: Mapping[CautionCode, str] = {
+    "negation": f"a negation {_IN_ONE}",
+    "possibility": f"a possibility {_IN_ONE}",
+    "plan": f"a plan or wish {_IN_ONE}",
+    "condition": f"a condition {_IN_ONE}",
+    "exception": f"an exception {_IN_ONE}",
+    "past_habit": f"a past habit {_IN_ONE}",
+    "report": "the cited sentence reports what another person said",
+    "person": "the cited sentence is not about the person in question",
+    "relative": "the cited sentence is about somebody or something that belongs to the person in question",
+    "competing": "the cited sentence has another number, date or name as near to the words of the question",
+    "question": "the cited sentence only asks",
+    "assistant": "only an assistant says so",
+    "memory": "only another memory says so, and it shows no words",
+    "inferred": "it is concluded from the cited words",
+    "superseded": "a later statement differs",
+    "language": "there are no rules for the language of the cited sentence",
+    "topic": "the cited sentence has no content word of the question",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caution:
     """A fact about cited sentences that may turn the meaning of an answer, and the words that show it.
 
-    The words are read from the pages when they are displayed. `spans` is empty if the code is about whole
-    sentences, or if the words are not on a page.
+    `spans` are the places of these words. It is empty if the code is about whole sentences, or if the words
+    are not on a page. `str(caution)` is one line for people.
     """
 
     code: CautionCode
     spans: tuple[Span, ...] = ()
+
+    def __str__(self) -> str:
+        return _CAUTIONS[self.code]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitedSentence:
+    """A sentence of a cited turn that holds words of an answer, with who said it and when.
+
+    `marks` are the places of these words in `text`, each from its first character to the one after its last.
+    `span` is the place of the sentence; `None` if its text is that of a unit, or not on a page as a whole.
+    """
+
+    text: str
+    speaker: str
+    said_at: datetime | None = None
+    span: Span | None = None
+    marks: tuple[tuple[int, int], ...] = ()
+
+    def __str__(self) -> str:
+        marked, at = "", 0
+        for start, end in self.marks:
+            marked += f"{self.text[at:start]}«{self.text[start:end]}»"
+            at = end
+        when = f"{self.said_at:%Y-%m-%d}" if self.said_at is not None else ""
+        who = ", ".join(part for part in (self.speaker, when) if part)
+        return f"{who}: “{marked}{self.text[at:]}”" if who else f"“{marked}{self.text[at:]}”"
+
+    def words(self, span: Span) -> str:
+        """The words at a span of the same page; "" if it is not within this sentence."""
+        here = self.span
+        if (
+            here is None
+            or span.page_id != here.page_id
+            or not here.start <= span.start < span.end <= here.end
+        ):
+            return ""
+        return self.text[span.start - here.start : span.end - here.start]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -548,13 +608,28 @@ class Answer:
     unsupported: tuple[str, ...] = ()
     cautions: tuple[Caution, ...] = ()
     supported: bool = False
+    sentences: tuple[CitedSentence, ...] = ()
+    """The cited sentences that hold words of the answer, as few as hold all that are supported, with these
+    words marked."""
     complete: bool = True
     missing: str = ""
     recorded: bool = True
     probability: float | None = None
 
     def __str__(self) -> str:
-        return self.text
+        """The text, the cited sentences with its words in «», and what may turn its meaning, a line each."""
+        unsupported = [f"not in the cited words: {', '.join(self.unsupported)}"] if self.unsupported else []
+        return "\n  ".join((self.text, *map(str, self.sentences), *unsupported, *self.caution_lines))
+
+    @property
+    def caution_lines(self) -> tuple[str, ...]:
+        """A line for each caution, with the words that show it."""
+        return tuple(f"{one}{self._words_of(one)}" for one in self.cautions)
+
+    def _words_of(self, caution: Caution) -> str:
+        found = (sentence.words(span) for span in caution.spans for sentence in self.sentences)
+        shown = ", ".join(f"“{words}”" for words in dict.fromkeys(found) if words)
+        return f": {shown}" if shown else ""
 
     @property
     def nearest(self) -> tuple[Evidence, ...]:

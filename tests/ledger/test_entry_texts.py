@@ -11,6 +11,7 @@ from tiermem.model import Round, Search
 
 WORDS = {
     "Answer": {"text", "missing", "unsupported"},
+    "CitedSentence": {"text", "speaker"},
     "Check": {"unsupported", "reason"},
     "Citation": {"claim", "quote", "speaker"},
     "Decision": {"reason"},

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pagestore import PageId, Span
 from tiermem.proof.grade import grade
@@ -55,3 +57,21 @@ def test_the_text_of_a_unit_is_no_evidence_where_a_turn_is_cited() -> None:
     unit = Source("Ann's dog Biscuit cannot eat beef.", MAY)
     assert grade("beef", [unit, turn], "What can Biscuit not eat?").unsupported == ("beef",)
     assert grade("beef", [unit], "What can Biscuit not eat?").unsupported == ()
+
+
+def test_the_words_of_the_answer_are_marked_in_the_sentences() -> None:
+    text = "Hello there. I keep two small dogs and a cat at home."
+    span = Span(page_id=PageId("p1:x"), start=100, end=100 + len(text))
+    found = grade("two dogs, a cat", [Source(text, MAY, "Ann", (span,))], "Which pets does Ann keep?")
+    (sentence,) = found.sentences
+    assert str(sentence) == "Ann, 2023-05-08: “I keep «two» small «dogs» and a «cat» at home.”"
+    assert sentence.span == Span(page_id=span.page_id, start=113, end=span.end)
+
+
+@given(said=st.text(max_size=80), answer=st.text(max_size=40))
+def test_marks_are_in_order_and_within_their_sentence(said: str, answer: str) -> None:
+    for sentence in grade(answer, [Source(said, MAY, "Ann")]).sentences:
+        assert sentence.text in said
+        edges = [edge for mark in sentence.marks for edge in mark]
+        assert edges == sorted(edges)
+        assert all(0 <= start < end <= len(sentence.text) for start, end in sentence.marks)

@@ -1,16 +1,19 @@
 """Labels, cautions and checks as sentences."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 import tiermem.apps.http
+from pagestore import PageId, Span
 from tests.ledger.building import answer
-from tiermem.model import Caution, CautionCode, Derivation, Support, Term
-from tiermem.proof.in_words import caution_in_words, support_in_words
+from tiermem.model import Caution, CautionCode, CitedSentence, Derivation, Support, Term
+from tiermem.proof.in_words import support_in_words
 
+MAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 YESTERDAY = Derivation(kind="date", value="7 May 2023", terms=(Term(text="yesterday"),))
 
 
@@ -23,18 +26,38 @@ def test_no_label_says_that_an_answer_is_true(support: Support) -> None:
 
 @pytest.mark.parametrize("code", get_args(CautionCode))
 def test_each_caution_has_one_line_of_its_own(code: CautionCode) -> None:
-    shown = caution_in_words(Caution(code=code))
+    shown = str(Caution(code=code))
     assert "\n" not in shown
-    others = [caution_in_words(Caution(code=each)) for each in get_args(CautionCode) if each != code]
+    others = [str(Caution(code=each)) for each in get_args(CautionCode) if each != code]
     assert shown not in others
 
 
-def test_the_words_of_a_caution_are_shown() -> None:
-    assert caution_in_words(Caution(code="negation"), ["never", "not"]).endswith("sentence: “never”, “not”")
+def test_an_answer_shows_its_sentences_its_unsupported_words_and_its_cautions() -> None:
+    here, there = (Span(page_id=PageId("p1:x"), start=start, end=end) for start, end in ((40, 62), (42, 47)))
+    shown = replace(
+        answer(),
+        text="he abandoned chicken",
+        unsupported=("abandoned",),
+        cautions=(Caution(code="negation", spans=(there,)), Caution(code="topic")),
+        sentences=(
+            CitedSentence(
+                text="I never eat chicken.", speaker="Ann", said_at=MAY, span=here, marks=((12, 19),)
+            ),
+            CitedSentence(text="It is so.", speaker=""),
+        ),
+    )
+    assert str(shown).splitlines() == [
+        "he abandoned chicken",
+        "  Ann, 2023-05-08: “I never eat «chicken».”",
+        "  “It is so.”",
+        "  not in the cited words: abandoned",
+        "  a negation is in only one of the answer and the cited sentence: “never”",
+        "  the cited sentence has no content word of the question",
+    ]
 
 
 def test_the_page_says_the_same_of_a_caution() -> None:
     page = (Path(tiermem.apps.http.__file__).parent / "page" / "format.js").read_text(encoding="utf-8")
     for code in get_args(CautionCode):
-        shown = caution_in_words(Caution(code=code))
-        assert f'  {code}: "{shown[0].upper()}{shown[1:]}.",' in page
+        shown = str(Caution(code=code))
+        assert f'  {code}: "{shown[0].upper()}{shown[1:]}",' in page

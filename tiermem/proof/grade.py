@@ -7,12 +7,12 @@ different sentences can be combined to a statement that none of them makes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tiermem.model import Caution, Derivation
+from tiermem.model import Caution, CitedSentence, Derivation
 from tiermem.proof.cautions import find_cautions
-from tiermem.proof.match import SupportLabel, find_items
+from tiermem.proof.match import AnswerMatch, SupportLabel, find_items
 from tiermem.proof.sentences import Sentence, read_sentences
 from tiermem.text.literals import Source
 
@@ -29,7 +29,7 @@ class Grade:
     unsupported: tuple[str, ...] = ()
     cautions: tuple[Caution, ...] = ()
     computations: tuple[Derivation, ...] = ()
-    sentences: tuple[Sentence, ...] = ()
+    sentences: tuple[CitedSentence, ...] = ()
 
     @property
     def is_supported(self) -> bool:
@@ -50,5 +50,33 @@ def grade(answer: str, cited: Sequence[Source], question: str = "") -> Grade:
         unsupported=match.unsupported,
         cautions=find_cautions(answer, match, question),
         computations=match.computations,
-        sentences=tuple(dict.fromkeys(each.sentence for each in match.matches)),
+        sentences=_cited_sentences(match),
     )
+
+
+def _cited_sentences(match: AnswerMatch) -> tuple[CitedSentence, ...]:
+    """The sentences of all matches, each once, with the matched words marked."""
+    places: dict[Sentence, list[tuple[int, int]]] = {}
+    for each in match.matches:
+        places.setdefault(each.sentence, []).extend(each.places)
+    return tuple(
+        CitedSentence(
+            text=sentence.text,
+            speaker=sentence.source.speaker,
+            said_at=sentence.source.said_at,
+            span=next(iter(sentence.as_source.spans), None),
+            marks=_merge_places(found, sentence.text),
+        )
+        for sentence, found in places.items()
+    )
+
+
+def _merge_places(places: Iterable[tuple[int, int]], text: str) -> tuple[tuple[int, int], ...]:
+    """The places in order; those with no word between them are one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(set(places)):
+        if merged and not any(char.isalnum() for char in text[merged[-1][1] : start]):
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return tuple(merged)

@@ -5,9 +5,7 @@ No sentence says that an answer is proved: code checks words, and not what they 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from tiermem.model import Answer, Caution, CautionCode, Check, Decision, Derivation
+from tiermem.model import Answer, Check, Decision, Derivation
 from tiermem.proof.concluded import ONLY_CONCLUDED
 
 _KINDS = {
@@ -25,34 +23,6 @@ def derivation_in_words(one: Derivation) -> str:
         f"“{term.text}”" + (f" (said {term.said_at:%Y-%m-%d})" if term.said_at else "") for term in one.terms
     )
     return f"{one.value}: {_KINDS[one.kind]}, {terms}"
-
-
-_IN_ONE = "is in only one of the answer and the cited sentence"
-_CAUTIONS: Mapping[CautionCode, str] = {
-    "negation": f"a negation {_IN_ONE}",
-    "possibility": f"a possibility {_IN_ONE}",
-    "plan": f"a plan or wish {_IN_ONE}",
-    "condition": f"a condition {_IN_ONE}",
-    "exception": f"an exception {_IN_ONE}",
-    "past_habit": f"a past habit {_IN_ONE}",
-    "report": "the cited sentence reports what another person said",
-    "person": "the cited sentence is not about the person in question",
-    "relative": "the cited sentence is about somebody or something that belongs to the person in question",
-    "competing": "the cited sentence has another number, date or name as near to the words of the question",
-    "question": "the cited sentence only asks",
-    "assistant": "only an assistant says so",
-    "memory": "only another memory says so, and it shows no words",
-    "inferred": "it is concluded from the cited words",
-    "superseded": "a later statement differs",
-    "language": "there are no rules for the language of the cited sentence",
-    "topic": "the cited sentence has no content word of the question",
-}
-
-
-def caution_in_words(caution: Caution, words: Sequence[str] = ()) -> str:
-    """Say in one line what may turn the meaning of an answer; `words` are those at `caution.spans`."""
-    shown = ", ".join(f"“{each}”" for each in words)
-    return _CAUTIONS[caution.code] + (f": {shown}" if shown else "")
 
 
 def support_in_words(answer: Answer) -> str:
@@ -98,5 +68,5 @@ def decision_in_words(decision: Decision) -> str:
 def check_in_words(check: Check) -> str:
     """What a check came to, and why."""
     beyond = f", not in the cited words: {', '.join(check.unsupported)}" if check.unsupported else ""
-    cautions = "".join(f"; {caution_in_words(each)}" for each in check.cautions)
+    cautions = "".join(f"; {each!s}" for each in check.cautions)
     return f"{check.support}{beyond}{cautions}" + (f" ({check.reason})" if check.reason else "")

@@ -103,6 +103,7 @@ def build_answer(
         unsupported=check.unsupported,
         cautions=check.cautions,
         supported=check.supported,
+        sentences=composed.sentences,
         complete=composed.complete,
         missing=composed.missing,
         probability=composed.probability,

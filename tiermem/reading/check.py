@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tiermem.model import Caution, Check
+from tiermem.model import Caution, Check, CitedSentence
 from tiermem.proof import grade
 from tiermem.text import Source
 
@@ -14,16 +14,20 @@ MOST_LISTED = 64
 """Unsupported words that a check lists."""
 
 
-def check(question: str, answer: str, cited: Sequence[Source], *, is_inferred: bool = False) -> Check:
-    """Grade `answer` by what it cites; without any source it is refused.
+def check(
+    question: str, answer: str, cited: Sequence[Source], *, is_inferred: bool = False
+) -> tuple[Check, tuple[CitedSentence, ...]]:
+    """Grade `answer` by what it cites, and return the sentences that hold its words.
+
+    Without any source it is refused.
 
     `is_inferred` says that its maker calls it concluded from the cited words.
     """
     if not cited:
-        return Check(support="contradicted", grader=2, reason=UNCITED)
+        return Check(support="contradicted", grader=2, reason=UNCITED), ()
     found = grade(answer, cited, question)
     cautions = (*found.cautions, *((Caution(code="inferred"),) if is_inferred else ()))
-    return Check(
+    checked = Check(
         support=found.support,
         grader=2,
         unsupported=found.unsupported[:MOST_LISTED],
@@ -32,3 +36,4 @@ def check(question: str, answer: str, cited: Sequence[Source], *, is_inferred: b
         derivations=found.computations,
         reason="" if found.sentences or found.unsupported else UNCHECKED,
     )
+    return checked, found.sentences

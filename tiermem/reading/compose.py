@@ -18,6 +18,7 @@ from tiermem.errors import BudgetExceeded
 from tiermem.model import (
     Check,
     Citation,
+    CitedSentence,
     Claim,
     Degradation,
     Evidence,
@@ -61,6 +62,7 @@ class ComposedAnswer:
     cited: tuple[Evidence, ...] = ()
     facts: tuple[LinkedFact, ...] = ()
     checks: tuple[Check, ...] = ()
+    sentences: tuple[CitedSentence, ...] = ()
     read_tokens: int = 0
     complete: bool = True
     missing: str = ""
@@ -107,6 +109,7 @@ def abstention(after: ComposedAnswer | None = None, *, missing: str = "") -> Com
         citations=(),
         cited=(),
         facts=(),
+        sentences=(),
         statement=None,
         probability=None,
         missing=after.missing or after.declined,
@@ -167,7 +170,7 @@ class Composer:
         pages = await self._pages(spans)
         closed = (await self._view.fetch(span.page_id for span in spans)).closed
         exact = [_of_turns(item, pages, text, self._question) for item in cited]
-        verdict = check(
+        verdict, sentences = check(
             self._question,
             text,
             sources(exact, pages),
@@ -180,6 +183,7 @@ class Composer:
             cited=tuple(item.evidence for item in cited),
             facts=tuple(item.fact for item in cited if item.fact is not None),
             checks=(verdict,),
+            sentences=sentences,
             complete=draft.complete,
             missing=draft.missing,
             probability=draft.probability,

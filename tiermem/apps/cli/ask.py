@@ -13,12 +13,21 @@ from rich.text import Text
 
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import remark
-from tiermem.apps.present.answers import caution_rows, how_likely, nearest, next_step, route, support, tokens
+from tiermem.apps.present.answers import (
+    caution_rows,
+    how_likely,
+    nearest,
+    next_step,
+    route,
+    sentence_rows,
+    support,
+    tokens,
+)
 from tiermem.apps.present.as_json import plain
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.steps import describe_step
 from tiermem.apps.present.tables import counted, numbered_table, pairs
-from tiermem.apps.present.terminal import when
+from tiermem.apps.present.terminal import out, when
 from tiermem.model import Answer, AskMode, AskStep, Citation, is_proved
 from tiermem.text.unicode import show_controls
 
@@ -83,7 +92,8 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     from tiermem.reasoning.learned.engine import NAME as READER
 
     trace, usage = answer.trace, answer.usage
-    rows: list[tuple[str, str | Text]] = [("support", support(answer)), *caution_rows(answer)]
+    rows: list[tuple[str, str | Text]] = [("support", support(answer))]
+    rows += [*sentence_rows(answer, out()), *caution_rows(answer)]
     rows += how_likely(answer)
     rows += [("route", route(answer)), ("read", tokens(cost))]
     if trace.engine == READER:

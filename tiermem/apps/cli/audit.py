@@ -24,6 +24,7 @@ from tiermem.apps.present.answers import (
     how_likely,
     nearest,
     route,
+    sentence_rows,
     support,
     tokens,
 )
@@ -89,6 +90,7 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
         ("answer", Text(show_controls(answer.text), style="bold")),
         ("asked", f"{when(trace.asked_at)}, space {answer.space}"),
         ("support", support(answer)),
+        *sentence_rows(answer, console),
         *caution_rows(answer),
         *how_likely(answer),
         ("route", route(answer)),

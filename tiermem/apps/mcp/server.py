@@ -381,8 +381,6 @@ _READ_ONLY_TOO = _TOOLS.keys() - {"remember", "feedback", "forget"}
 
 
 def _answer(given: Answer) -> dict[str, Any]:
-    from tiermem.proof.in_words import caution_in_words
-
     sources = [
         {
             "number": one.number,
@@ -400,8 +398,9 @@ def _answer(given: Answer) -> dict[str, Any]:
         "abstained": given.abstained,
         "support": given.support,
         "unsupported": list(given.unsupported),
-        "cautions": [caution_in_words(one) for one in given.cautions],
+        "cautions": list(given.caution_lines),
         "supported": given.supported,
+        "sentences": [str(one) for one in given.sentences],
         "complete": given.complete,
         "missing": given.missing,
         "sources": sources,

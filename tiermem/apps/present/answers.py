@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich import box
 from rich.console import Console, RenderableType
@@ -15,7 +15,7 @@ from pagestore import Page, PageLine, Span
 from tiermem.apps.present.reading_cost import ReadingCost
 from tiermem.apps.present.tables import counted, page_ids, short
 from tiermem.apps.present.terminal import when
-from tiermem.model import Answer, Evidence, MarkedPage, Way
+from tiermem.model import Answer, CitedSentence, Evidence, MarkedPage, Way
 from tiermem.text.unicode import show_controls
 
 MARK = "bold black on bright_yellow"
@@ -95,9 +95,20 @@ def support(answer: Answer) -> Text:
 
 def caution_rows(answer: Answer) -> list[tuple[str, str | Text]]:
     """A row for each caution: what may turn the meaning of the answer."""
-    from tiermem.proof.in_words import caution_in_words
+    return [("caution", Text(show_controls(line), style="yellow")) for line in answer.caution_lines]
 
-    return [("caution", Text(caution_in_words(each), style="yellow")) for each in answer.cautions]
+
+def sentence_rows(answer: Answer, console: Console) -> list[tuple[str, str | Text]]:
+    """A row for each cited sentence that holds words of the answer, these words marked."""
+    return [("said", _sentence(each, console)) for each in answer.sentences]
+
+
+def _sentence(sentence: CitedSentence, console: Console) -> Text:
+    shown = Text(
+        f"{show_controls(sentence.speaker or 'a summary')}, {when(sentence.said_at)}: “", style="dim"
+    )
+    shown.append_text(_marked(sentence.text, sentence.marks, console))
+    return shown.append("”")
 
 
 def how_likely(answer: Answer) -> list[tuple[str, str | Text]]:
@@ -161,14 +172,19 @@ def _line(page: Page, line: PageLine, spans: Sequence[Span], console: Console) -
         for span in spans
         if _touches(line, span, page)
     )
+    shown = _marked(body, marks, console)
+    shown.stylize("dim", 0, line.body - line.start)
+    return shown
+
+
+def _marked(text: str, marks: Iterable[tuple[int, int]], console: Console) -> Text:
+    """A text with the characters of `marks` marked, which are in order."""
     plain = console.no_color or console.color_system is None
     shown, at = Text(), 0
     for start, end in marks:
         if start < at:
             continue
-        shown.append(show_controls(body[at:start])).append("«" if plain else "")
-        shown.append(show_controls(body[start:end]), style=MARK).append("»" if plain else "")
+        shown.append(show_controls(text[at:start])).append("«" if plain else "")
+        shown.append(show_controls(text[start:end]), style=MARK).append("»" if plain else "")
         at = end
-    shown.append(show_controls(body[at:]))
-    shown.stylize("dim", 0, line.body - line.start)
-    return shown
+    return shown.append(show_controls(text[at:]))

@@ -13,13 +13,7 @@ from datetime import datetime
 from pagestore import Page, PageId, SessionId, Span
 from tiermem.model import Answer, Citation, Derivation, Term, Trace, Way
 from tiermem.proof import recomputed
-from tiermem.proof.in_words import (
-    caution_in_words,
-    check_in_words,
-    decision_in_words,
-    derivation_in_words,
-    support_in_words,
-)
+from tiermem.proof.in_words import check_in_words, decision_in_words, derivation_in_words, support_in_words
 from tiermem.reading.quoting import lines, words
 from tiermem.reading.view import FetchedPages
 from tiermem.text.unicode import replace_surrogates
@@ -98,7 +92,8 @@ class Audit:
             f"Question: {trace.question}",
             f"Answer:   {answer.text}",
             f"Support:  {support_in_words(answer)}",
-            *(f"Caution:  {caution_in_words(one)}" for one in answer.cautions),
+            *(f"Said:     {one}" for one in answer.sentences),
+            *(f"Caution:  {line}" for line in answer.caution_lines),
             *([f"Missing:  {answer.missing}"] if answer.missing and not answer.complete else []),
             f"Route:    {answer.route} ({decision_in_words(decision)}; {WAYS[trace.way]})",
             *(f"Round {r.number}:  {_round_in_words(r.pages, r.facts, r.stop)}" for r in trace.rounds),

@@ -15,6 +15,7 @@ export function shownAnswer(answer, audited) {
     { class: "answer" },
     h("p", { class: `text${answer.abstained ? " none" : ""}` }, answer.abstained ? answer.text : withNumbers(answer)),
     facts(answer),
+    sentences(answer),
     unsupported(answer),
     ...cautions(answer),
     answer.complete || (answer.abstained && !answer.missing) ? null : h("p", { class: "note" }, h("b", {}, "Missing: "), answer.missing || "a part of what was asked"),
@@ -45,9 +46,38 @@ function unsupported(answer) {
   return h("p", { class: "note" }, h("b", {}, "Not in the cited words: "), answer.unsupported.join(", "));
 }
 
+// The cited sentences with the words of the answer marked. Answers of older versions of the server have no list.
+function sentences(answer) {
+  return (answer.sentences || []).map((one) =>
+    h("p", { class: "note" }, h("b", {}, [one.speaker, day(one.said_at)].filter(Boolean).join(", ") || "A summary", ": "), "“", withMarks(one), "”"),
+  );
+}
+
+// The places of words are counted in characters, not in the UTF-16 units of a string.
+function withMarks({ text, marks }) {
+  const characters = [...text];
+  const found = [];
+  let at = 0;
+  for (const [start, end] of marks) {
+    found.push(characters.slice(at, start).join(""), h("mark", {}, characters.slice(start, end).join("")));
+    at = end;
+  }
+  return [...found, characters.slice(at).join("")];
+}
+
 // Answers of older versions of the server have no list.
 function cautions(answer) {
-  return (answer.cautions || []).map((one) => h("p", { class: "note" }, h("b", {}, "Caution: "), CAUTIONS[one.code] || one.code));
+  return (answer.cautions || []).map((one) => h("p", { class: "note" }, h("b", {}, "Caution: "), CAUTIONS[one.code] || one.code, wordsOf(one, answer), "."));
+}
+
+// The words that show a caution, which are within the cited sentences.
+function wordsOf(caution, answer) {
+  const found = (answer.sentences || []).flatMap(({ text, span }) =>
+    caution.spans
+      .filter((one) => span && one.page_id === span.page_id && span.start <= one.start && one.end <= span.end)
+      .map((one) => `“${[...text].slice(one.start - span.start, one.end - span.start).join("")}”`),
+  );
+  return found.length ? `: ${[...new Set(found)].join(", ")}` : "";
 }
 
 // Only an answer of the small reader has a probability.
