@@ -140,11 +140,13 @@ class PageLog(Protocol):
         records: Iterable[int] = (),
         instead: Iterable[tuple[str, Mapping[str, Any]]] = (),
         reason: str,
-    ) -> None:
+        upto: int | None = None,
+    ) -> bool:
         """Remove turns, and records written through `record`, in one step: a crash leaves all or none.
 
         `instead` are records (kind and body) written before it, for what may stay of the erased ones.
         What is erased already is passed over; when all of it is, nothing is written. The reason stays.
+        Returns `False`, with nothing written, where `record` wrote anything after record `upto`.
         """
         ...
 
@@ -252,6 +254,10 @@ class SharedLog(Protocol):
         Acquires no lock of the storage, and waits for what this object itself is writing. Raises
         `Inaccessible` where the storage is not reached, `Corrupt` for a line that cannot be read.
         """
+        ...
+
+    def record_unless_erased(self, kind: str, body: Mapping[str, Any], *, erasures: int) -> Record | None:
+        """`PageLog.record`; `None`, with nothing written, where `by_others.erasures` has changed by then."""
         ...
 
     def claim(self, work: Collection[str]) -> frozenset[str]:

@@ -97,11 +97,17 @@ class _Write:
     kind: str
     at: datetime
     body: Mapping[str, Any]
+    may: Callable[[], bool] | None = None
+    """Asked when the lines of other writers are folded; nothing is written where it returns `False`."""
     done: bool = False
     error: BaseException | None = None
+    is_refused: bool = False
     result: Record = field(init=False)
 
     def stage(self, batch: Batch) -> None:
+        self.is_refused = self.may is not None and not self.may()
+        if self.is_refused:
+            return
         line = batch.add_record({"n": self.kind, "at": self.at.isoformat(), "b": self.body})
         self.result = Record(seq=line.seq, kind=self.kind, at=self.at, body=self.body)
 
@@ -168,10 +174,18 @@ class Log:
 
     def record(self, kind: str, body: Mapping[str, Any]) -> Record:
         """See `PageLog.record`; `InvalidInput` for a kind of the log's own, or a body JSON would change."""
+        return self._write(kind, body).result
+
+    def record_unless_erased(self, kind: str, body: Mapping[str, Any], *, erasures: int) -> Record | None:
+        """See `SharedLog.record_unless_erased`."""
+        job = self._write(kind, body, lambda: self.by_others.erasures == erasures)
+        return None if job.is_refused else job.result
+
+    def _write(self, kind: str, body: Mapping[str, Any], may: Callable[[], bool] | None = None) -> _Write:
         self._refuse_after_a_fork()
-        job = _Write(_own_kind(kind), self._options.clock(), plain_json(body, "a record's body"))
+        job = _Write(_own_kind(kind), self._options.clock(), plain_json(body, "a record's body"), may)
         self._group.submit(job)
-        return job.result
+        return job
 
     def seal(self, session: SessionId | None = None) -> tuple[PageId, ...]:
         """See `PageLog.seal`."""
@@ -201,11 +215,14 @@ class Log:
         records: Iterable[int] = (),
         instead: Iterable[tuple[str, Mapping[str, Any]]] = (),
         reason: str,
-    ) -> None:
+        upto: int | None = None,
+    ) -> bool:
         """See `PageLog.erase_together`."""
         copies = [(_own_kind(kind), plain_json(body, "a record's body")) for kind, body in instead]
         with self._writing() as journal:
             with journal.write() as batch:
+                if upto is not None and self._has_recorded_after(upto):
+                    return False
                 with as_written(self._called):
                     found = [line for page_id, seq in turns for line in self._reader.turn(page_id, seq)]
                     found += [self._reader.record_line(seq) for seq in records]
@@ -217,6 +234,12 @@ class Log:
                     intent = erasure.intent_of(list(lines.values()), reason, at, salt=self._state.salt)
                     batch.add("erase", intent)
             self._finish_erasing(journal)
+        return True
+
+    def _has_recorded_after(self, seq: int) -> bool:
+        """Whether `record` wrote anything after a record. The caller writes."""
+        table = self._state.records
+        return any(table.kind(row) not in ("", "page") for row in range(table.first_after(seq), len(table)))
 
     def sessions(self) -> tuple[SessionId, ...]:
         """See `PageLog.sessions`."""

@@ -741,6 +741,37 @@ class SharedLogContract:
         assert one.head == other.head
         assert one.verify().ok
 
+    def test_what_rests_on_words_is_not_recorded_where_the_other_erased_since(
+        self, logs: tuple[PageLog, PageLog]
+    ) -> None:
+        one, other = logs
+        assert isinstance(other, SharedLog)
+        seqs = one.append(S1, [said("one"), said("the secret")]).seqs
+        (sealed,) = one.seal(S1)
+        before = other.catch_up().erasures
+        assert other.record_unless_erased("note", {"n": 1}, erasures=before) is not None
+        one.record("note", {"n": 2})
+        assert other.record_unless_erased("note", {"n": 3}, erasures=before) is not None
+        one.erase(sealed, seqs[1], "asked to")
+        head = one.head
+        assert other.record_unless_erased("note", {"n": 4}, erasures=before) is None
+        assert other.head == head
+        assert other.record_unless_erased("note", {"n": 5}, erasures=before + 1) is not None
+
+    def test_nothing_is_erased_where_the_other_recorded_since(self, logs: tuple[PageLog, PageLog]) -> None:
+        one, other = logs
+        seqs = one.append(S1, [said("one"), said("the secret")]).seqs
+        (sealed,) = one.seal(S1)
+        upto = one.head
+        other.append(S1, [said("two")])
+        note = other.record("note", {"tells": "the secret"})
+        other.seal(S1)
+        assert not one.erase_together([(sealed, seqs[1])], reason="asked to", upto=upto)
+        assert turns_on(one.page(sealed)) == [said("one"), said("the secret")]
+        assert one.erase_together([(sealed, seqs[1])], records=[note.seq], reason="asked to", upto=note.seq)
+        assert turns_on(one.page(sealed)) == [said("one"), None]
+        assert one.verify().ok
+
     def test_work_that_one_claimed_is_not_given_to_the_other(self, logs: tuple[PageLog, PageLog]) -> None:
         one, other = logs
         assert isinstance(one, SharedLog)

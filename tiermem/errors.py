@@ -9,6 +9,7 @@ TierMemError
 │  ├─ ModelRefused        the endpoint rejected the call (key, model name, request)
 │  └─ MalformedReply      the reply did not match its schema, also after one repair
 ├─ BudgetExceeded         a limit of this ask, or of the space and day, was reached
+├─ ErasedMeanwhile        another process erased words meanwhile: nothing of this was recorded
 ├─ SigningUnavailable     signatures need a package that is not installed
 ├─ BadSignature           a checkpoint is not signed by the key that was named
 ├─ EmbedderUnavailable    no embedding weights; names the ways out
@@ -89,6 +90,10 @@ class MalformedReply(ModelError):
 
 class BudgetExceeded(TierMemError):
     """A limit of this ask, or of the space and day, was reached; the message says which."""
+
+
+class ErasedMeanwhile(TierMemError):
+    """Another process erased words that this may rest on, so nothing of it was recorded; try again."""
 
 
 class SigningUnavailable(TierMemError):

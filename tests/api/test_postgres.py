@@ -17,7 +17,8 @@ from tests.api.conftest import DIALOGUE, OPTIONS, tell
 from tests.postgres import PostgresServer, execute
 from tiermem.api import AsyncMemory
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.errors import InvalidInput, UnknownId
+from tiermem.errors import ErasedMeanwhile, InvalidInput, UnknownId
+from tiermem.model import AskStep
 from tiermem.storage.postgres.database import Database
 from tiermem.storage.postgres.lines import PostgresLines
 
@@ -99,6 +100,31 @@ def sealed(memory: tiermem.Memory) -> tuple[Page, ...]:
     log = memory._async._open.ledger._log
     log.seal()
     return tuple(log.page(info.id) for info in log.pages())
+
+
+def test_an_answer_that_another_process_erased_the_words_of_is_not_recorded(
+    memory: tiermem.Memory, url: str
+) -> None:
+    tell(memory)
+    memory.flush()
+    erase = (
+        "import sys, tiermem\n"
+        "with tiermem.open(sys.argv[1], engine='local', embedder='hashed') as memory:\n"
+        "    memory.erase(turn='t2', session='s1', reason='asked to')\n"
+    )
+    steps: list[str] = []
+
+    def erase_elsewhere(step: AskStep) -> None:
+        if not steps:
+            subprocess.run([sys.executable, "-W", "error", "-c", erase, url], check=True, timeout=120)
+        steps.append(step.name)
+
+    with pytest.raises(ErasedMeanwhile):
+        memory.ask("What is Biscuit allergic to?", on_step=erase_elsewhere)
+    assert len(steps) > 1
+    assert execute(url, "SELECT count(*) FROM tiermem.lines WHERE position('chicken' in raw) > 0") == [(0,)]
+    assert memory.answers() == ()
+    assert "chicken" not in memory.ask("What is Biscuit allergic to?").text
 
 
 def test_what_was_erased_is_not_called_clean(memory: tiermem.Memory) -> None:

@@ -479,8 +479,9 @@ class AsyncMemory:
         without the turns left out. A unit that was superseded stays so, whoever said what superseded it.
         A memory opened read-only answers as well and keeps nothing of it: `Answer.recorded` is `False`,
         `audit` does not find it, and what it cost counts towards the daily limits of this opening alone.
-        Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered, and
-        `BudgetExceeded` when the space has spent its daily limit.
+        Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered,
+        `BudgetExceeded` when the space has spent its daily limit, and `ErasedMeanwhile` when another process
+        erased words of the space while it was answered.
         """
         components, question = self._open, arguments.question(question)
         scope, moment = self._scope_and_time(only, as_of=as_of)
@@ -488,6 +489,7 @@ class AsyncMemory:
         await self._open_turns_are_indexed()
         components.meter.check()
         async with self._lock.shared():
+            since = components.ledger.erasures_by_others
             with self._opened.asking.question(), components.paying(Meter(budget=limits)) as meter:
                 async with nullcontext() if components.read_only else components.writer.recording("ask"):
                     outcome = await self._reader.ask(
@@ -496,8 +498,8 @@ class AsyncMemory:
             answer, findings = self._reader.answered(outcome, meter=meter, recorded=not components.read_only)
             if components.read_only:
                 return answer
-            await components.writer.answered(answer, findings)
-            await components.writer.set_aside(outcome.aside, "ask")
+            await components.writer.answered(answer, findings, since=since)
+            await components.writer.set_aside(outcome.aside, "ask", since=since)
         if findings:
             await self._when(components.settings.write_back, "write-back", self._write_back)
         return answer

@@ -290,6 +290,23 @@ class Ledger:
 
         return await to_thread.run_sync(record, limiter=self._one_writer)
 
+    async def write_unless_erased(self, entry: Entry, *, since: int) -> Record | None:
+        """Write an entry that rests on words; `None`, with nothing written, where another process erased.
+
+        `since` is what `erasures_by_others` was before the words were read.
+        """
+        log, kind, body = self._shares, kind_of(entry).name, encode(entry)
+        if log is None or not log.is_shared:
+            return await self.write(entry)
+
+        def record() -> Record | None:
+            with self._recording:
+                written = log.record_unless_erased(kind, body, erasures=since)
+                self._queue_entries()
+                return written
+
+        return await to_thread.run_sync(record, limiter=self._one_writer)
+
     async def logged_entries(self) -> tuple[LoggedEntry, ...]:
         """Everything the log holds besides turns and page seals, as it counts now (`ledger.replacements`)."""
         return await self._blocking(lambda: tuple(logged_entries(self._log)))
@@ -301,20 +318,32 @@ class Ledger:
         records: Iterable[int],
         instead: Iterable[tuple[int, str, Mapping[str, Any]]],
         reason: str,
-    ) -> None:
+        upto: int | None = None,
+    ) -> bool:
         """Erase turns and records in one step, with `instead` (place, kind, body) of what may stay.
 
         `tier1` is folded again from what is left. Nothing else of this process may write entries meanwhile.
+        Returns `False`, with nothing erased, where an entry was written after record `upto`.
         """
         copies = [replacement(*copy) for copy in instead]
         places = [(turn.page_id, turn.seq) for turn in turns]
 
-        def erase() -> None:
+        def erase() -> bool:
             with self._recording:
-                self._log.erase_together(places, records=records, instead=copies, reason=reason)
-                self._queue_fold()
+                done = self._log.erase_together(
+                    places, records=records, instead=copies, reason=reason, upto=upto
+                )
+                if done:
+                    self._queue_fold()
+                else:
+                    self._queue_entries()
+                return done
 
-        await to_thread.run_sync(erase, limiter=self._one_writer)
+        return await to_thread.run_sync(erase, limiter=self._one_writer)
+
+    async def head(self) -> int:
+        """The number of the newest record of the log that was read."""
+        return await self._blocking(lambda: self._log.head)
 
     async def without(
         self, records: Iterable[int], instead: Iterable[tuple[int, str, Mapping[str, Any]]]

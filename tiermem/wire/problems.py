@@ -57,6 +57,7 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.MalformedReply, 502, "try again; `search`, `recall` and `context` need no model"),
     (errors.ModelError, 502, _ASK),
     (errors.BudgetExceeded, 429, "wait for the day (UTC) to end, or have the limit raised"),
+    (errors.ErasedMeanwhile, 503, "ask again: what was erased is not answered from any more"),
     (errors.SigningUnavailable, 501, _ASK),
     (errors.BadSignature, 400, "send the checkpoint as it was signed"),
     (errors.EmbedderUnavailable, 503, _ASK),

@@ -197,9 +197,9 @@ class Consolidator:
         one.near += proposals.apart
         for merge in proposals.merges:
             async with moment(), self._writer.deciding():
+                since = self._ledger.erasures_by_others
                 entry = await self._entry(one, merge)
-                if entry is not None:
-                    await self._ledger.write(entry)
+                if entry is not None and await self._ledger.write_unless_erased(entry, since=since):
                     one.merged.append(_as_merged_units(entry))
         self._looked, self._looked_in = head, tier1
         if one.merged:

@@ -20,7 +20,7 @@ from anyio import from_thread, to_thread
 
 from pagestore import OpenInfo, Page, PageId, PageInfo, SessionId, Turn
 from pagestore.codec import opened_as
-from pagestore.errors import PageStoreError
+from pagestore.errors import Locked, PageStoreError
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
 from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt, Unread
 from tiermem.model import AnswerId, FindingId, UnitId
@@ -28,6 +28,9 @@ from tiermem.proof import FEW, Fingerprints, fingerprints, fingerprints_of
 from tiermem.writing.closure import Closure, ErasedTurns, closure
 from tiermem.writing.projection import Projection
 from tiermem.writing.versions import is_version_of, version_id
+
+_TRIES = 50
+"""How often an erasing is tried again because another process recorded something meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,11 +126,7 @@ class Eraser:
     async def _carry_out(
         self, seq: int, announced: Erasing, erased: ErasedTurns, *, from_its_start: bool = False
     ) -> Erasure:
-        before = self._ledger.tier1
-        found = await self._closure(erased)
-        # The reason stands in the ledger alone, where a later erasing reaches it.
-        reason = f"record {seq} tells the reason"
-        await self._ledger.erase(announced.turns, records=found.records, instead=found.instead, reason=reason)
+        before, found = await self._erase(seq, announced, erased)
         after = self._ledger.tier1
         pages = tuple({page.id: page for page in erased.pages.values()}.values())
         # Of a page that the index went on without, nobody knows what it holds.
@@ -145,6 +144,24 @@ class Eraser:
                 )
             )
         return erasure
+
+    async def _erase(self, seq: int, announced: Erasing, erased: ErasedTurns) -> tuple[Tier1, Closure]:
+        """Erase turns and records in the log; returns the state before, and what goes or changes."""
+        # The reason stands in the ledger alone, where a later erasing reaches it.
+        reason = f"record {seq} tells the reason"
+        for _ in range(_TRIES):
+            await self._ledger.catch_up()
+            upto, before = await self._ledger.head(), self._ledger.tier1
+            found = await self._closure(erased)
+            # What another process recorded meanwhile may rest on the words.
+            if await self._ledger.erase(
+                announced.turns, records=found.records, instead=found.instead, reason=reason, upto=upto
+            ):
+                return before, found
+        raise Locked(
+            f"other processes record so much in space {self._ledger.space!r} that nothing could be erased "
+            "yet; erase again when they ask less"
+        )
 
     async def _index(
         self, pages: Sequence[Page] | None, units: Sequence[UnitId]

@@ -296,7 +296,7 @@ class Projection:
                 entries.append(SetAside(page_id=page_id, step="index", reason=reason))
         try:
             for entry in entries:
-                await self._ledger.write(entry)
+                await self._ledger.write_unless_erased(entry, since=self._erasures_by_others)
         except ReadOnly:
             """A past state is only looked at: nothing of it is recorded."""
 

@@ -34,6 +34,7 @@ from tiermem.model import (
 )
 from tiermem.proof import in_words_of, link, proof_rank, without
 from tiermem.reasoning.interface import Engine
+from tiermem.writing.concluding import write_conclusion
 from tiermem.writing.duplicates import find_duplicate
 from tiermem.writing.edit import Neighbour, ProvedFact, grounds_of, settle, skip
 from tiermem.writing.projection import Projection
@@ -48,6 +49,8 @@ class _Run:
     decisions: list[WriteBack] = field(default_factory=list)
     unfinished: list[Unfinished] = field(default_factory=list)
     waiting: int = 0
+    since: int = 0
+    """What `Ledger.erasures_by_others` was before the pages of the present group were read."""
 
     def leave(self, finding: Finding, error: Exception) -> None:
         expected = isinstance(error, TierMemError | PageStoreError)
@@ -118,19 +121,18 @@ class WriteBacks:
 
     async def _apply_group(self, run: _Run, findings: Sequence[Finding], variant: WriteBackVariant) -> None:
         """The findings of one answer are verified in one call."""
+        run.since = self._ledger.erasures_by_others
         candidates: list[_ProvedFinding] = []
         for finding in findings:
             with run.leaving(finding):
                 candidates += await self._candidate(run, finding)
         for candidate, selected in await self._judge_worth(run, candidates):
-            if not selected:
-                await self._write(run, skip(candidate.finding.id, "not worth keeping beyond this question"))
-                continue
-            entry = None
             with run.leaving(candidate.finding):
-                entry = await self._decide(candidate, variant)
-            if entry is not None:
-                await self._write(run, entry)
+                if selected:
+                    await self._write(run, await self._decide(candidate, variant))
+                else:
+                    reason = "not worth keeping beyond this question"
+                    await self._write(run, skip(candidate.finding.id, reason))
 
     async def _judge_worth(
         self, run: _Run, candidates: Sequence[_ProvedFinding]
@@ -286,7 +288,10 @@ class WriteBacks:
         return tuple({page.id: page for page in pages}.values())
 
     async def _write(self, run: _Run, entry: WroteBack) -> None:
-        await self._ledger.write(replace(entry, usage=run.meter.take()))
+        usage = run.meter.take()
+        await write_conclusion(
+            self._ledger, replace(entry, usage=usage), since=run.since, step="write-back", usage=usage
+        )
         run.decisions.append(entry.write_back)
 
 

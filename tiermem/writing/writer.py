@@ -18,9 +18,10 @@ from datetime import datetime
 import anyio
 from anyio import to_thread
 
-from pagestore import Appended, Page, PageId, PageInfo, Record, SessionId, Turn, TurnTimes
+from pagestore import Appended, Page, PageId, PageInfo, SessionId, Turn, TurnTimes
 from pagestore.errors import Corrupt, PageStoreError
 from tiermem.errors import (
+    ErasedMeanwhile,
     InvalidInput,
     ModelRefused,
     ModelUnavailable,
@@ -67,6 +68,7 @@ from tiermem.salience import Outcome
 from tiermem.text import omissions
 from tiermem.writing.agents import AgentNames
 from tiermem.writing.batches import batches
+from tiermem.writing.concluding import write_conclusion
 from tiermem.writing.distil import distil, redistil
 from tiermem.writing.duplicates import find_duplicate
 from tiermem.writing.erase import Eraser, Erasure, Selection
@@ -261,7 +263,7 @@ class Writer:
             return entry
 
     async def _redistil(self, page: Page) -> Redistilled:
-        tier1 = self._ledger.tier1
+        tier1, since = self._ledger.tier1, self._ledger.erasures_by_others
         kept = tier1.units_of_page(page.id)
         page = self._readable(page)
         lost = await to_thread.run_sync(lambda: omissions(page, [unit.text for unit in kept]))
@@ -269,7 +271,7 @@ class Writer:
             entry = await redistil(page, self._engine, self._options.trust, hints=lost, kept=kept)
         new = tuple(unit for unit in entry.units if find_duplicate(tier1, unit.text, unit.spans) is None)
         entry = replace(entry, units=new)
-        await self._ledger.write(entry)
+        await write_conclusion(self._ledger, entry, since=since, step="distil", usage=entry.usage)
         return entry
 
     @asynccontextmanager
@@ -288,9 +290,17 @@ class Writer:
         if usage.calls:
             await self._ledger.write(Spent(step=what, usage=usage))
 
-    async def answered(self, answer: Answer, findings: Sequence[Finding] = ()) -> Record:
-        """Record an answer with its trace; its findings are pending from now on."""
-        return await self._ledger.write(Answered(answer=answer, findings=tuple(findings)))
+    async def answered(
+        self, answer: Answer, findings: Sequence[Finding] = (), *, since: int | None = None
+    ) -> None:
+        """Record an answer with its trace; its findings are pending from now on.
+
+        With `since`, what `Ledger.erasures_by_others` was when the question began, raises `ErasedMeanwhile`
+        as `write_conclusion` does.
+        """
+        entry = Answered(answer=answer, findings=tuple(findings))
+        known = self._ledger.erasures_by_others if since is None else since
+        await write_conclusion(self._ledger, entry, since=known, step="ask", usage=answer.usage)
 
     async def grant(self, agent: str, to_see: str, *, given: bool) -> None:
         """Record that an agent may see another one's, or no longer; nothing that is so already."""
@@ -371,13 +381,19 @@ class Writer:
     def _weights(self, entry: Feedback) -> list[float]:
         return [self._ledger.tier1.weight(one.unit_id) for one in entry.shares]
 
-    async def set_aside(self, pages: Mapping[PageId, str], step: str) -> tuple[SetAside, ...]:
-        """Record that a step goes on without these pages, and why; nothing that is on record already."""
+    async def set_aside(
+        self, pages: Mapping[PageId, str], step: str, *, since: int | None = None
+    ) -> tuple[SetAside, ...]:
+        """Record that a step goes on without these pages, and why; nothing that is on record already.
+
+        Nothing is recorded where another process erased words after `since`: the reasons may repeat them.
+        """
         known = self._ledger.tier1.aside_at(step)
+        before = self._ledger.erasures_by_others if since is None else since
         entries = tuple(SetAside(page_id=page, step=step, reason=why) for page, why in pages.items())
         for entry in entries:
             if known.get(entry.page_id) != entry.reason:
-                await self._ledger.write(entry)
+                await self._ledger.write_unless_erased(entry, since=before)
         return entries
 
     async def _ask_again(self) -> None:
@@ -481,15 +497,25 @@ class Writer:
         try:
             appended = await self.observe(session, (turn,))
             sealed = (*appended.sealed, *await self._ledger.seal(session))
-            page = await self._page_with(session, appended.seqs[0])
-            older = () if corrects is None else (corrects.id, *corrects.supersedes)
-            unit = stated_unit(page, appended.seqs[0], self._options.trust, older)
-            corrected = () if corrects is None else self._ledger.tier1.corrected_with(corrects.id)
-            await self._ledger.write(Stated(unit=unit, corrects=corrected))
+            page, unit = await self._state(session, appended.seqs[0], corrects)
         finally:
             self._stating[session] -= 1
         await self._projection.attempt()
         return page.id, unit, sealed
+
+    async def _state(
+        self, session: SessionId, seq: int, corrects: SummaryUnit | None
+    ) -> tuple[Page, SummaryUnit]:
+        """Record a turn as a unit, from its words as they are then; where it was erased, `InvalidInput`."""
+        while True:
+            since = self._ledger.erasures_by_others
+            page = await self._page_with(session, seq)
+            older = () if corrects is None else (corrects.id, *corrects.supersedes)
+            unit = stated_unit(page, seq, self._options.trust, older)
+            corrected = () if corrects is None else self._ledger.tier1.corrected_with(corrects.id)
+            entry = Stated(unit=unit, corrects=corrected)
+            if await self._ledger.write_unless_erased(entry, since=since) is not None:
+                return page, unit
 
     async def _page_with(self, session: SessionId, seq: int) -> Page:
         """The sealed page that holds a turn which was just stored."""
@@ -507,7 +533,7 @@ class Writer:
         waiting = {info.session for info in await self.pending_pages()}
         for session in tuple(self._edited):
             async with self._one_decides:
-                infos = await self._ledger.pages(session)
+                infos, since = await self._ledger.pages(session), self._ledger.erasures_by_others
                 read = await self._ledger.read([info.id for info in infos])
                 pages = {page.id: page for page in read if isinstance(page, Page)}
                 older = older_versions(tuple(pages.values()))
@@ -515,7 +541,7 @@ class Writer:
                 for unit_id, newest_id in self._resting_on(older).items():
                     await self._retire_version(unit_id, newest_id, restored)
                 for one in older:
-                    await self._take_back(pages[one.page_id], one, restored)
+                    await self._take_back(pages[one.page_id], one, restored, since)
             if session not in waiting:
                 self._edited.discard(session)
 
@@ -524,7 +550,7 @@ class Writer:
             reason = f"the message was edited: turn {newest_id!r} is its newest version"
             await self._ledger.write(Retired(unit_ids=(unit_id,), reason=reason))
 
-    async def _take_back(self, page: Page, older: Older, restored: Collection[UnitId]) -> None:
+    async def _take_back(self, page: Page, older: Older, restored: Collection[UnitId], since: int) -> None:
         """Take back the words of an older version that no unit rests on, where they can be a unit."""
         tier1, line = self._ledger.tier1, older.line
         if any(line.touches(span) for unit in tier1.units_of_page(page.id) for span in unit.spans):
@@ -536,7 +562,7 @@ class Writer:
         except InvalidInput:
             return
         if tier1.unit(unit.id) is None:
-            await self._ledger.write(Stated(unit=unit))
+            await self._ledger.write_unless_erased(Stated(unit=unit), since=since)
         await self._retire_version(unit.id, older.newest_id, restored)
 
     async def _restored_units(self) -> frozenset[UnitId]:
@@ -603,8 +629,9 @@ class Writer:
         claimed = await claims.add(info.id for info in infos)
         pending = [info for info in infos if not self._ledger.tier1.is_distilled(info.id)]
         mine = [info for info in pending if info.id in claimed]
+        since = self._ledger.erasures_by_others
         outcomes = await self._distil(run, mine) if mine else ()
-        return _Batch(claimed=claimed, outcomes=outcomes, elsewhere=len(pending) - len(mine))
+        return _Batch(claimed=claimed, outcomes=outcomes, elsewhere=len(pending) - len(mine), since=since)
 
     async def _distil(self, run: _DistilRun, infos: Sequence[PageInfo]) -> tuple[_Outcome, ...]:
         """Summarise pages in one call. What cannot be done to them together is tried page by page."""
@@ -640,18 +667,20 @@ class Writer:
         for outcome in batch.outcomes:
             kept = outcome
             if isinstance(kept, Distilled):
-                kept = await self._record(kept)
+                kept = await self._record(kept, batch.since)
             if isinstance(kept, SetAside):
-                await self.set_aside({kept.page_id: kept.reason or ""}, kept.step)
+                await self.set_aside({kept.page_id: kept.reason or ""}, kept.step, since=batch.since)
             run.add(kept)
 
-    async def _record(self, entry: Distilled) -> Distilled | SetAside:
+    async def _record(self, entry: Distilled, since: int) -> _Outcome:
         """The entry as it was written: without what a finding told while the page waited for its summary."""
         try:
             tier1 = self._ledger.tier1
             new = tuple(unit for unit in entry.units if find_duplicate(tier1, unit.text, unit.spans) is None)
             entry = replace(entry, units=new)
-            await self._ledger.write(entry)
+            await write_conclusion(self._ledger, entry, since=since, step="distil", usage=entry.usage)
+        except ErasedMeanwhile as error:
+            return Unfinished(stage="distil", what=entry.page_id, reason=repr(error))
         except (TierMemError, PageStoreError):
             raise
         except Exception as error:  # noqa: BLE001  # as above
@@ -675,6 +704,8 @@ class _Batch:
     outcomes: tuple[_Outcome, ...]
     elsewhere: int
     """How many other pages of the batch another process is summarising."""
+    since: int
+    """What `Ledger.erasures_by_others` was before the pages were read."""
 
 
 class _DistilRun:
