@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from pathlib import Path
 
 import httpx
 import pytest
 from typer.testing import CliRunner
 
+import tiermem.apps.cli.app
 from tests.postgres import PostgresServer
 from tiermem.apps.cli.app import app
 from tiermem.apps.http.app import application
@@ -17,6 +19,8 @@ from tiermem.apps.http.keys import Keys
 from tiermem.apps.http.service import Service
 
 HIDDEN = "se-cret"
+GUIDE = Path(__file__).parents[2] / "docs/guide/postgresql.md"
+CLI = Path(tiermem.apps.cli.app.__file__).parent
 runner = CliRunner()
 
 
@@ -47,9 +51,37 @@ def test_commands_take_the_url_of_a_database(url: str, tmp_path: Path) -> None:
     run("stats", *there)
     run("verify", *there)
     assert "postgresql://postgres@" in run("doctor", *there, "--json", code=doctor_code(*there))
-    for command in (("backup", url, str(tmp_path / "b")), ("upgrade", *there), ("reindex", *there)):
-        assert "needs a store in a directory" in run(*command, code=1)
-    assert "--keys" in run("keys", "list", *there, code=2)
+
+
+def test_the_guide_lists_the_commands_that_need_a_directory_and_they_say_what_to_do(
+    url: str, tmp_path: Path
+) -> None:
+    there, file = ("--store", url), str(tmp_path / "file")
+    refused = {
+        "backup": ((url, file), "`pg_dump --schema tiermem` writes all of it"),
+        "keys": (("list", *there), "name the file of keys with --keys"),
+        "reindex": (there, "each opening makes the index from the log"),
+        "restore": ((file, url), "`pg_restore` reads what `pg_dump` wrote"),
+        "serve": (there, "name the file of keys with --keys"),
+        "upgrade": (there, "opening it for writing brings its tables to this version"),
+    }
+    for command, (arguments, instead) in refused.items():
+        said = run(command, *arguments, code=1)
+        assert "needs a store in a directory" in said
+        assert instead in said
+    asking = [
+        file
+        for file in CLI.glob("*.py")
+        if re.search("require_directory[(]|[^ ]keys_file[(]|= keys_file", file.read_text())
+    ]
+    assert {file.stem for file in asking} == refused.keys()
+    _, _, table = GUIDE.read_text(encoding="utf-8").partition("## What does not run there")
+    listed = [
+        name
+        for row in table.splitlines()
+        for name in re.findall("`tiermem ([a-z-]+)", row.partition(" | ")[0])
+    ]
+    assert sorted(listed) == sorted(refused)
 
 
 def doctor_code(*there: str) -> int:

@@ -42,10 +42,16 @@ class StorePlace:
         """The directory; `None` for any other place."""
         return None if self.url is not None or self.shown == IN_MEMORY else Path(self.shown)
 
-    def require_directory(self, what: str) -> Path:
-        """Return the directory; raises `InvalidInput`, which names `what` needs one, for any other place."""
+    def require_directory(self, what: str, *, instead: str) -> Path:
+        """Return the directory; raises `InvalidInput` for any other place.
+
+        The error names `what` needs one, and for a database what to do `instead`.
+        """
         if self.directory is None:
-            raise InvalidInput(f"{what} needs a store in a directory, and this one is {self.shown!r}")
+            advice = instead if self.url is not None else "name a directory"
+            raise InvalidInput(
+                f"{what} needs a store in a directory, and this one is {self.shown!r}: {advice}"
+            )
         return self.directory
 
 

@@ -39,7 +39,9 @@ def backup(
 
     It may be made while another process writes. What is erased from the memory later stays in the file.
     """
-    done = _backed_up(store.require_directory("backup"), dest, space=space, lines=lines, replace=replace)
+    instead = "`pg_dump --schema tiermem` writes all of it"
+    directory = store.require_directory("backup", instead=instead)
+    done = _backed_up(directory, dest, space=space, lines=lines, replace=replace)
     looking.show(done, lambda: _in_words(done))
 
 

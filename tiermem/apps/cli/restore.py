@@ -34,8 +34,9 @@ def restore(
     output: options.Output,
 ) -> None:
     """Make a store of a backup, every hash checked. The index is made anew when a space is first used."""
+    directory = store.require_directory("restore", instead="`pg_restore` reads what `pg_dump` wrote")
     with progress(f"{store}: restoring", "MB", size=1_000_000) as report:
-        done = tiermem.restore(archive, store.require_directory("restore"), replace=replace, progress=report)
+        done = tiermem.restore(archive, directory, replace=replace, progress=report)
     output.show({"archive": archive, "store": str(store), "spaces": done}, lambda: _in_words(done, store))
 
 

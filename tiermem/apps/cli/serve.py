@@ -22,11 +22,8 @@ def keys_file(store: StorePlace, named: Path | None) -> Path:
     """Return the file of keys: the one that is named, or the one beside the directory of the store."""
     from tiermem.apps.http.keys import keys_beside
 
-    if named is None and store.directory is None:
-        raise typer.BadParameter(
-            "name the file of keys: there is none beside a database", param_hint="'--keys'"
-        )
-    return named or keys_beside(store.require_directory("keys"))
+    instead = "name the file of keys with --keys"
+    return named or keys_beside(store.require_directory("the file of keys beside a store", instead=instead))
 
 
 def serve(
