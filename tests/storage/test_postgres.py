@@ -1,11 +1,13 @@
 """Page logs in PostgreSQL: the contracts, the bytes of one on disk, several writers, what goes wrong."""
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from threading import Barrier, Thread
 
+import psycopg
 import pytest
 
 from pagestore import DiskLog, LogOptions, PageLog, SessionId, SpaceId
@@ -351,3 +353,20 @@ class TestDatabase:
         store = PostgresStore(with_password)
         assert "secret" not in repr(store) + repr(vars(store))
         store.close()
+
+
+def test_a_server_that_comes_back_is_used_again_at_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tiermem.storage.postgres.database._RETRY_SECONDS", 0.1)
+    database, tries = Database(url), count()
+    connect = database._readers._connect
+
+    def refuse(timeout: float | None = None) -> object:
+        if next(tries) < 8:
+            raise psycopg.OperationalError("the database system is starting up")
+        return connect(timeout)
+
+    monkeypatch.setattr(database._readers, "_connect", refuse)
+    began = time.monotonic()
+    assert database.rows("SELECT 1") == [(1,)]
+    assert time.monotonic() - began < 5, "the pool would wait for 0.1, 0.3, 0.7, … 51 s"
+    database.close()

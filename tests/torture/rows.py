@@ -1,6 +1,7 @@
 """All rows, in the order of the failure table."""
 
 from tests.torture import (
+    databases,
     disk,
     facts,
     full,
@@ -33,5 +34,6 @@ ROWS = (
     *growth.ROWS,
     *workspaces.ROWS,
     *serving.ROWS,
+    *databases.ROWS,
     *planted.ROWS,
 )

@@ -20,7 +20,7 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from pagestore.errors import Full, Inaccessible, Locked, NewerFormat, NotAStore, OlderFormat
 from tiermem.errors import InvalidInput
@@ -37,6 +37,8 @@ _CONNECTIONS = 8
 """The most connections that one process has open for reading, and the most for writing."""
 _SECONDS = 10
 """How long a connection is waited for."""
+_RETRY_SECONDS = 1.0
+"""After how long a connection that could not be made is asked for again."""
 _MIGRATION_LOCK = 8_390_276_148_510_611
 """The advisory lock under which migrations run."""
 _FIND_TABLE: LiteralString = "SELECT FROM pg_tables WHERE schemaname = 'tiermem' AND tablename = 'migrations'"
@@ -77,14 +79,14 @@ class Database:
     def rows(self, query: LiteralString, parameters: Sequence[object] = ()) -> list[Row]:
         """Execute a query that reads; returns its rows."""
         self._refuse_after_a_fork()
-        with self.translating(), self._readers.connection() as connection:
+        with self.translating(), _connection(self._readers) as connection:
             return connection.execute(query, parameters, binary=True).fetchall()
 
     def begin(self, lock: str) -> Transaction:
         """Begin a transaction, and acquire an advisory lock until it ends; raises `Locked` after 30 s."""
         self._refuse_after_a_fork()
         with self.translating():
-            transaction = Transaction(self, self._writers, self._writers.getconn())
+            transaction = Transaction(self, self._writers, _acquire(self._writers))
         try:
             transaction.execute(("BEGIN", ()), (_SETTINGS, ()), (_LOCK, [lock]))
         except BaseException:
@@ -257,10 +259,28 @@ def _pool(options: dict[str, Any]) -> ConnectionPool[Connection]:
         min_size=0,
         max_size=_CONNECTIONS,
         open=True,
-        timeout=_SECONDS,
+        # The pool itself would wait longer after each failure, for minutes after a server has come back.
+        reconnect_timeout=_RETRY_SECONDS / 2,
         check=ConnectionPool.check_connection,
         num_workers=1,
     )
+
+
+def _acquire(pool: ConnectionPool[Connection]) -> Connection:
+    """Acquire a connection, also from a server that comes back while it is waited for."""
+    for _ in range(round(_SECONDS / _RETRY_SECONDS)):
+        with suppress(PoolTimeout):
+            return pool.getconn(_RETRY_SECONDS)
+    raise PoolTimeout(f"no connection within {_SECONDS} s")
+
+
+@contextmanager
+def _connection(pool: ConnectionPool[Connection]) -> Iterator[Connection]:
+    connection = _acquire(pool)
+    try:
+        yield connection
+    finally:
+        pool.putconn(connection)
 
 
 def _migrations() -> list[bytes]:
