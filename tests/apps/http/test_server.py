@@ -11,7 +11,7 @@ import pytest
 import tiermem
 from tests.apps.http.conftest import SAID, Serving
 from tiermem.apps.http.limits import Limits
-from tiermem.apps.http.openapi import document
+from tiermem.apps.http.openapi import document, encode_document
 from tiermem.apps.http.service import OPERATIONS
 from tiermem.wire import RIGHTS, plain, read_as
 
@@ -97,6 +97,15 @@ async def test_each_public_method_is_an_operation_with_a_right_and_a_place_in_th
         line.split('"')[3] for line in json.dumps(described, indent=0).splitlines() if '"$ref"' in line
     }
     assert {f"#/components/schemas/{name}" for name in described["components"]["schemas"]} >= references
+
+
+async def test_the_document_is_encoded_once(serving: Serving) -> None:
+    """Anybody may ask for it, without a key and as often as they like."""
+    async with serving() as client:
+        first, second = [(await client.get("/openapi.json")).content for _ in range(2)]
+    assert first == second == encode_document(is_open=True)
+    assert encode_document(is_open=True) is encode_document(is_open=True)
+    assert json.loads(encode_document(is_open=False))["security"] == [{"key": []}]
 
 
 def test_a_method_that_nobody_gave_a_right_to_needs_all_of_them() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from tiermem.apps.http.assets import HEADERS, INDEX, assets
 from tiermem.apps.http.metrics import MEDIA_TYPE as METRICS
-from tiermem.apps.http.openapi import document
+from tiermem.apps.http.openapi import encode_document
 from tiermem.apps.http.service import OPERATIONS, MadeFile, Request, Service, space_named
 from tiermem.errors import InvalidInput, ServerUnavailable, TooLarge, UnknownId
 from tiermem.wire import Problem, problem_of
@@ -168,9 +168,8 @@ class _Handlers:
 
     async def openapi(self, request: Received) -> Response:
         """What there is; of nobody's memory."""
-        needs: list[dict[str, list[str]]] = [{"key": []}]
-        security = [*needs, {}] if self._service.access.open else needs
-        return JSONResponse({**await asyncio.to_thread(document), "security": security})
+        described = await asyncio.to_thread(encode_document, is_open=self._service.access.open)
+        return Response(described, media_type="application/json")
 
     def _caller(self, request: Received) -> Any:
         caller = self._service.let_in(request.headers)

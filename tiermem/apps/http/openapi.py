@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from functools import cache
 from typing import Any, get_args
@@ -92,6 +93,14 @@ def document() -> dict[str, Any]:
         },
         "security": [{"key": []}],
     }
+
+
+@cache
+def encode_document(*, is_open: bool) -> bytes:
+    """Return the document as JSON, encoded once: anybody may ask for it. `is_open`: no key is needed."""
+    needs: list[dict[str, list[str]]] = [{"key": []}]
+    described = {**document(), "security": [*needs, {}] if is_open else needs}
+    return json.dumps(described, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _operation(operation: Operation, body: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
