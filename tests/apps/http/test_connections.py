@@ -164,23 +164,47 @@ def test_a_body_that_comes_slowly_after_the_response_has_a_deadline_too(
     assert TOO_LATE not in rest
 
 
-def test_a_client_that_never_reads_the_response_is_disconnected(serve: Serve, connect: Connect) -> None:
-    disconnected, size = threading.Event(), 64 * 2**20
+class LargeApp:
+    """An application that sends 64 MiB, and notes when it begins and when the client is gone."""
 
-    async def send_much(scope: Any, receive: Any, send: Any) -> None:
+    size = 64 * 2**20
+
+    def __init__(self) -> None:
+        self.begun, self.disconnected = threading.Event(), threading.Event()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return
+        self.begun.set()
         await send({"type": "http.response.start", "status": 200, "headers": []})
-        for _ in range(size // 2**20):
+        for _ in range(self.size // 2**20):
             await send({"type": "http.response.body", "body": bytes(2**20), "more_body": True})
         while (await receive())["type"] != "http.disconnect":
             pass
-        disconnected.set()
+        self.disconnected.set()
 
-    connection = connect(serve(send_much, write_seconds=SHORT))
+
+def test_a_client_that_never_reads_the_response_is_disconnected(serve: Serve, connect: Connect) -> None:
+    app = LargeApp()
+    connection = connect(serve(app, write_seconds=SHORT))
     connection.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-    assert disconnected.wait(SECONDS)
-    assert len(read_to_end(connection)) < size
+    assert app.disconnected.wait(SECONDS)
+    assert len(read_to_end(connection)) < app.size
+
+
+@pytest.mark.parametrize("given", [{"per_client": 1}, {"total": 1}])
+def test_a_connection_that_does_not_read_gives_way_at_a_limit(
+    serve: Serve, connect: Connect, given: dict[str, int]
+) -> None:
+    app = LargeApp()
+    running = serve(app, slow_client_seconds=SHORT, write_seconds=SECONDS, **given)
+    slow = connect(running)
+    slow.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert app.begun.wait(SECONDS)
+    time.sleep(2 * SHORT)
+    connect(running)
+    assert app.disconnected.wait(SECONDS / 2)
+    assert len(read_to_end(slow)) < app.size
 
 
 def test_a_stream_of_events_outlives_every_deadline(serve: Serve) -> None:
@@ -256,7 +280,7 @@ def begin_body(connection: socket.socket) -> socket.socket:
 def test_a_connection_that_waits_long_for_its_body_gives_way_at_a_limit(
     serve: Serve, connect: Connect, given: dict[str, int]
 ) -> None:
-    running = serve(slow_body_seconds=SHORT, body_seconds=SECONDS, **given)
+    running = serve(slow_client_seconds=SHORT, body_seconds=SECONDS, **given)
     slow = [begin_body(connect(running)) for _ in range(3)]
     time.sleep(2 * SHORT)
     assert fetch_health(running) == 200
@@ -274,7 +298,7 @@ def test_a_connection_that_waits_briefly_for_its_body_keeps_its_place(serve: Ser
 def test_an_answer_under_way_is_not_a_body_that_is_awaited(
     serve: Serve, connect: Connect, app: BlockingApp
 ) -> None:
-    running = serve(app, total=1, slow_body_seconds=SHORT)
+    running = serve(app, total=1, slow_client_seconds=SHORT)
     busy = app.begin(connect(running))
     time.sleep(2 * SHORT)
     assert read_to_end(connect(running)).startswith(TOO_MANY)
@@ -328,7 +352,7 @@ def test_connections_that_wait_to_be_accepted_leave_file_descriptors_too(
         {"header_seconds": 0},
         {"body_seconds": -1},
         {"per_client": 0},
-        {"slow_body_seconds": 0},
+        {"slow_client_seconds": 0},
         {"backlog": 0},
         {"proxies": frozenset({"proxy.test"})},
     ],

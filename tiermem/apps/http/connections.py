@@ -33,6 +33,7 @@ class LimitedProtocol(H11Protocol):
 
     _read_timer: TimerHandle | None = None
     _write_timer: TimerHandle | None = None
+    _write_paused_at: float | None = None
     _phase: tuple[str, object] | None = None
     _phase_since = 0.0
     idle_since = 0.0
@@ -53,8 +54,13 @@ class LimitedProtocol(H11Protocol):
         )
 
     @property
-    def body_wait(self) -> float:
-        """The seconds that the server has waited for the body of a request it has not begun to answer."""
+    def client_wait(self) -> float:
+        """The seconds that the server has waited for the client.
+
+        It waits for the body of a request it has not begun to answer, or for the client to read.
+        """
+        if self._write_paused_at is not None:
+            return self.loop.time() - self._write_paused_at
         is_waiting = self._phase is not None and self._phase[0] == "body" and not self.cycle.response_started
         return self.loop.time() - self._phase_since if is_waiting else 0.0
 
@@ -123,6 +129,13 @@ class LimitedProtocol(H11Protocol):
             self.transport.write(_TOO_LATE)
         self.transport.close()
 
+    def give_way(self) -> None:
+        """Close the connection in favour of a new one; break it off if the client does not read."""
+        if self._write_paused_at is None:
+            self.close_late()
+        else:
+            self.transport.abort()
+
     def _update_read_deadline(self) -> None:
         phase = self._current_phase()
         if phase != self._phase:
@@ -151,6 +164,7 @@ class LimitedProtocol(H11Protocol):
 
     def _start_write_deadline(self) -> None:
         self._stop_write_deadline()
+        self._write_paused_at = self.loop.time()
         size = self.transport.get_write_buffer_size()
         self._write_timer = self.loop.call_later(self.table.limits.write_seconds, self._check_writing, size)
 
@@ -162,6 +176,7 @@ class LimitedProtocol(H11Protocol):
             self._start_write_deadline()
 
     def _stop_write_deadline(self) -> None:
+        self._write_paused_at = None
         if self._write_timer is not None:
             self._write_timer.cancel()
             self._write_timer = None
@@ -179,7 +194,7 @@ class ConnectionTable:
         """Add a connection, or return `False` at a limit.
 
         At a limit the connection that is idle for the longest time is closed to make room. If none is idle,
-        it is the one whose body is awaited for the longest time, if that is `slow_body_seconds` or more.
+        it is the one whose client is awaited for the longest time, if that is `slow_client_seconds` or more.
         """
         client = connection.client_group
         peers = self._clients.get(client, {})
@@ -202,17 +217,17 @@ class ConnectionTable:
         return sum(map(len, self._clients.values()))
 
     def _make_room(self, connections: Collection[LimitedProtocol]) -> bool:
-        """Close the connection that is idle or waits for its body for the longest time, if there is one."""
+        """Close the connection that is idle or waits for its client for the longest time, if there is one."""
         if idle := [connection for connection in connections if connection.is_idle]:
             oldest = min(idle, key=lambda connection: connection.idle_since)
             self.remove(oldest)
             oldest.close_idle()
             return True
-        slowest = max(connections, key=lambda connection: connection.body_wait)
-        if slowest.body_wait < self.limits.slow_body_seconds:
+        slowest = max(connections, key=lambda connection: connection.client_wait)
+        if slowest.client_wait < self.limits.slow_client_seconds:
             return False
         self.remove(slowest)
-        slowest.close_late()
+        slowest.give_way()
         return True
 
 

@@ -54,13 +54,13 @@ class ConnectionLimits:
     `header_seconds` and `body_seconds` are the time in which headers and body of a request arrive.
     `write_seconds` is the time in which a client reads what is sent, or 64 KiB of it. `per_client` counts
     connections of one address; addresses in `proxies` have no such limit. At these limits a connection whose
-    body has been awaited for `slow_body_seconds` gives way to a new one. `backlog` is how many connections
-    may wait to be accepted.
+    client has been awaited for `slow_client_seconds`, to send a body or to read, gives way to a new one.
+    `backlog` is how many connections may wait to be accepted.
     """
 
     header_seconds: float = 10.0
     body_seconds: float = 30.0
-    slow_body_seconds: float = 10.0
+    slow_client_seconds: float = 10.0
     write_seconds: float = 30.0
     per_client: int = 50
     total: int = field(default_factory=default_connection_total)
@@ -68,7 +68,7 @@ class ConnectionLimits:
     proxies: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        seconds = ("header_seconds", "body_seconds", "slow_body_seconds", "write_seconds")
+        seconds = ("header_seconds", "body_seconds", "slow_client_seconds", "write_seconds")
         for name in (*seconds, "per_client", "total", "backlog"):
             if not getattr(self, name) > 0:
                 raise InvalidInput(f"{name} must be more than 0")
