@@ -106,6 +106,7 @@ class Proxy:
             try:
                 behind.connect(self._server.socket)
             except OSError:  # the server is being restarted
+                behind.close()
                 client.close()
                 continue
             pair = (client, behind)
