@@ -48,7 +48,6 @@ MODULES = (
 )
 _GIVEN = {"open_memory", "memory", "monkeypatch"}
 """What a test may need to be run here."""
-_SCANS = {"leftovers", "leftover_scan"}
 _OTHERWISE = {
     "test_a_dry_run_writes_nothing_and_needs_no_right_to",  # a memory opened read-only has no index there
     "test_another_embedder_is_refused_until_the_index_is_rebuilt",  # no index outlives the process
@@ -95,7 +94,6 @@ def list_tests(module: ModuleType) -> dict[str, Callable[..., None]]:
         if name.startswith("test_") and callable(test) and name not in _OTHERWISE
         if {"open_memory", "memory"} & signature(test).parameters.keys()
         if _GIVEN.issuperset(signature(test).parameters)
-        if not _SCANS & set(test.__code__.co_names)  # which are looked for in files alone
     }
 
 

@@ -127,13 +127,53 @@ def test_an_answer_that_another_process_erased_the_words_of_is_not_recorded(
     assert "chicken" not in memory.ask("What is Biscuit allergic to?").text
 
 
-def test_what_was_erased_is_not_called_clean(memory: tiermem.Memory) -> None:
+def test_no_column_of_any_table_holds_what_was_erased(memory: tiermem.Memory, url: str) -> None:
     tell(memory)
-    receipt = memory.erase(session="s2", reason="asked to")
-    assert not receipt.leftovers.clean
-    assert receipt.leftovers.unread == ("every table of the database",)
-    assert not memory.leftover_scan(["I never learned to swim"]).clean
+    memory.flush()
+    memory.ask("Who never learned to swim?")
+    memory.remember("Melanie never learned to swim, and she is not sorry.")
+    assert columns_with(url, "swim") == {"lines.raw"}
+    unit = next(one for one in memory.units() if "sorry" in one.text)
+    for done in (
+        memory.erase(session="s2", reason="asked to"),
+        memory.erase(page=unit.spans[0].page_id, reason="asked to"),
+    ):
+        assert done.leftovers.clean
+        assert done.leftovers.files >= 4, "tables"
+        assert done.leftovers.phrases > 0
+        assert "VACUUM FULL" in done.not_reached
+    assert columns_with(url, "swim") == set()
     assert "swim" not in " ".join(found.text for found in memory.search("learned to swim"))
+
+
+def columns_with(url: str, word: str) -> set[str]:
+    """The columns of all tables of the database that hold a word anywhere."""
+    columns = execute(
+        url,
+        "SELECT table_name, column_name, table_schema FROM information_schema.columns"
+        " WHERE table_schema NOT IN ('pg_catalog', 'information_schema')",
+    )
+    found = set()
+    for table, column, schema in columns:
+        rows = execute(url, f'SELECT "{column}" FROM "{schema}"."{table}"')  # noqa: S608  (names of columns)
+        values = [bytes(value) if isinstance(value, bytes) else str(value).encode() for (value,) in rows]
+        if any(word.encode() in value for value in values):
+            found.add(f"{table}.{column}")
+    return found
+
+
+def test_words_are_found_in_whatever_table_they_are_left(memory: tiermem.Memory, url: str) -> None:
+    tell(memory)
+    words = ["I never learned to swim"]
+    (found,) = memory.leftover_scan(words).found
+    assert found.file == "tiermem.lines"
+    assert memory.erase(session="s2", reason="asked to").leftovers.clean
+    execute(url, "CREATE TABLE tiermem.notes (space text, told text)")
+    execute(url, "INSERT INTO tiermem.notes VALUES ('default', 'I never learned to swim'), ('other', NULL)")
+    execute(url, "UPDATE tiermem.parts SET cache = %s", b"{'I NEVER\\nlearned to swim'}")
+    assert {one.file for one in memory.leftover_scan(words).found} == {"tiermem.notes", "tiermem.parts"}
+    execute(url, "UPDATE tiermem.notes SET space = 'other'")
+    assert {one.file for one in memory.leftover_scan(words).found} == {"tiermem.parts"}
 
 
 def test_opened_read_only_it_is_as_it_was(memory: tiermem.Memory, url: str) -> None:

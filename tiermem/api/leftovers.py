@@ -1,4 +1,4 @@
-"""Looks through every file of a store for words that should no longer be there.
+"""Looks through every file of a store, or every table, for words that should no longer be there.
 
 Each file is read as UTF-8, with JSON escapes undone, and as UTF-16 at both alignments and byte orders;
 words are compared as words, so neither case nor punctuation nor line breaks hide them. Only around the words
@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pagestore import SpaceId
 from pagestore.errors import PageStoreError
@@ -38,6 +38,8 @@ _WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased", "upgraded"
 """Lines of a log that hold numbers, times, hashes and names of sessions and agents, and no words."""
 _NUMBERS = ("at", "ts", "h", "y", "z", "s", "g", "c", "t", "n", "stub", "_")
 """Fields of such values in other lines."""
+_LINES = ("tiermem.lines", "raw")
+"""The table and column of a database that hold lines of logs."""
 _EMPTY = re.compile(rb"\0{64,}")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _WORD_ESCAPE = re.compile(rb"\\u(?!00[01])[0-9a-fA-F]{4}")
@@ -54,7 +56,7 @@ _SHORTEST = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leftover:
-    """A file that still holds some of the words, and how many of the phrases looked for."""
+    """A file or table that still holds some of the words, and how many of the phrases looked for."""
 
     file: str
     phrases: int
@@ -63,6 +65,9 @@ class Leftover:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftoverScan:
     """What was looked for and where. `clean` when every file was looked through and nothing was found.
+
+    Of a store in a database `files` are its tables (`kind`), of which the rows of this space, or of none, are
+    looked through.
 
     Phrases are runs of up to five words, names and numbers; what somebody else also said tells nothing
     and is not looked for. `silent` turns have no phrase that is theirs alone: of these nothing was looked
@@ -77,6 +82,7 @@ class LeftoverScan:
     found: tuple[Leftover, ...]
     silent: int = 0
     unread: tuple[str, ...] = ()
+    kind: Literal["file", "table"] = "file"
 
     @property
     def clean(self) -> bool:
@@ -129,15 +135,39 @@ def leftover_scan(store: Path | None, space: SpaceId, words: Fingerprints) -> Le
     )
 
 
+def scan_tables(values: Iterable[tuple[str, str, bytes]], words: Fingerprints) -> LeftoverScan:
+    """Look through values of a database for `words`; each comes with its table and column."""
+    found: dict[str, set[str]] = {}
+    read = 0
+    for table, column, value in values:
+        read += len(value)
+        phrases = found.setdefault(table, set())
+        there = set(_found_in(value, words))
+        if lone := {phrase for phrase in there if is_lone(phrase)}:
+            is_line = (table, column) == _LINES
+            told = {p for text in _words_of_line(value) for p in words.found_in(text)} if is_line else set()
+            there -= lone - told
+        phrases |= there
+    return LeftoverScan(
+        phrases=len(words.phrases),
+        files=len(found),
+        bytes=read,
+        found=tuple(Leftover(file=table, phrases=len(there)) for table, there in found.items() if there),
+        silent=words.silent,
+        kind="table",
+    )
+
+
+def _found_in(data: bytes, words: Fingerprints) -> Iterator[str]:
+    """The fingerprints in some bytes, in whatever way they are written."""
+    for part in _parts_near(data, words):
+        for text in _readings(part):
+            yield from words.found_in(text)
+
+
 def _phrases_in(file: Path, store: Path, words: Fingerprints) -> set[str]:
     """The fingerprints that a file holds; raises `sqlite3.Error` for an index that cannot be read now."""
-    phrases = {
-        phrase
-        for data in _written(file)
-        for part in _parts_near(data, words)
-        for text in _readings(part)
-        for phrase in words.found_in(text)
-    }
+    phrases = {phrase for data in _written(file) for phrase in _found_in(data, words)}
     lone = {phrase for phrase in phrases if is_lone(phrase)}
     return phrases - (lone - _among_words(file, store, words)) if lone else phrases
 

@@ -34,9 +34,19 @@ from pagestore import (
 from pagestore.bundle import Bundle
 from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.api import arguments, copies, replaying
-from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan, leftover_scan, not_looked
+from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan, leftover_scan, not_looked, scan_tables
 from tiermem.api.requests import Attribution, Filters, Overrides, Says, spelled_out
-from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed, redact_receipt
+from tiermem.api.results import (
+    NOT_REACHED,
+    NOT_REACHED_OF_A_DATABASE,
+    Added,
+    BackedUp,
+    Exported,
+    Flushed,
+    Receipt,
+    Reindexed,
+    redact_receipt,
+)
 from tiermem.api.stats import Stats, stats
 from tiermem.api.workspace import AsyncWorkspace, TimeframeLike, Workspace, as_async_workspace
 from tiermem.dialogue import TimeLike, as_turns
@@ -93,6 +103,7 @@ from tiermem.runtime.opening import build, opening_difference
 from tiermem.runtime.shared_components import SharedComponents, acquire_components
 from tiermem.salience import Outcome, Signals
 from tiermem.settings import IN_PROCESS, Settings, When
+from tiermem.storage import HasTables
 from tiermem.trust import TrustLevels, stamp_turns
 from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (
@@ -1108,6 +1119,7 @@ class AsyncMemory:
             erasure=erasure,
             recorded_calls=calls,
             leftovers=scan,
+            not_reached=_not_reached(components),
         )
 
     async def _plan_erasure(self, selection: Selection, reason: str) -> Receipt:
@@ -1119,12 +1131,13 @@ class AsyncMemory:
             erasure=erasure,
             recorded_calls=await _count_calls(components, words),
             leftovers=not_looked(words, "every file: nothing was erased"),
+            not_reached=_not_reached(components),
             proposed=True,
         )
 
     @cancel_on_close
     async def leftover_scan(self, words: Sequence[str]) -> LeftoverScan:
-        """Look through every file of the store but those of other spaces for these runs of words."""
+        """Look through every file or table of the store, without other spaces, for these runs of words."""
         self._owners("leftover_scan")
         return await self._scan_leftovers(fingerprints_of(arguments.runs(words)))
 
@@ -1321,8 +1334,10 @@ class AsyncMemory:
 
     async def _scan_leftovers(self, words: Fingerprints) -> LeftoverScan:
         components = self._open
-        if components.opening.place.url is not None:
-            return not_looked(words, "every table of the database")
+        store: object = components.store
+        if isinstance(store, HasTables):
+            values = store.values(components.ledger.space)
+            return await to_thread.run_sync(scan_tables, values, words)
         return await to_thread.run_sync(leftover_scan, components.directory, components.ledger.space, words)
 
     async def _when(self, when: When, name: str, job: Job) -> None:
@@ -1392,6 +1407,12 @@ async def open_shared_memory(kind: type[_M], opening: Opening) -> _M:
     memory = kind(opened, user)
     finalize(memory, opened.users.discard, user).atexit = False
     return memory
+
+
+def _not_reached(components: Components) -> str:
+    """What a receipt says of where the words still are."""
+    store: object = components.store
+    return NOT_REACHED_OF_A_DATABASE if isinstance(store, HasTables) else NOT_REACHED
 
 
 def _elsewhere(report: DistilReport) -> tuple[str, ...]:

@@ -63,6 +63,13 @@ NOT_REACHED = (
 )
 
 
+NOT_REACHED_OF_A_DATABASE = (
+    f"{NOT_REACHED}; the database keeps it in dead rows until VACUUM FULL of the tables in the schema "
+    "tiermem, in its write-ahead log and the archive of that, and in dumps and replicas: these are its "
+    "operator's"
+)
+
+
 REMAINS = (
     "the log keeps the names of sessions and agents (its proofs need them), the reason, and the numbers, "
     "times and hashes of what was erased"

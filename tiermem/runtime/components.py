@@ -21,7 +21,7 @@ from tiermem.reading import Reader, Reranker
 from tiermem.reasoning import Engine
 from tiermem.runtime.daily import DailyMeter
 from tiermem.settings import Settings
-from tiermem.storage import IN_MEMORY, StorePlace
+from tiermem.storage import IN_MEMORY, SpaceStore, StorePlace
 from tiermem.writing import Consolidator, Writer
 
 EngineName = Literal["auto", "local", "model"]
@@ -81,6 +81,8 @@ class Components:
     """What one open memory works with."""
 
     opening: Opening
+    store: SpaceStore | None
+    """Where the log is kept; `None` for a memory that ends with the process."""
     ledger: Ledger
     embedder: Embedder
     engine: Engine

@@ -70,6 +70,7 @@ async def build(opening: Opening) -> Components:
         writer = Writer(ledger, index, judging, how)
         return Components(
             opening=opening,
+            store=store,
             ledger=ledger,
             embedder=embedder,
             engine=judging,

@@ -1,7 +1,7 @@
 """Where a store is kept: in a directory, or in a database that several processes write."""
 
-from tiermem.storage.interface import SpaceStore
+from tiermem.storage.interface import HasTables, SpaceStore
 from tiermem.storage.place import IN_MEMORY, StorePlace, parse_place
 from tiermem.storage.stores import open_store
 
-__all__ = ["IN_MEMORY", "SpaceStore", "StorePlace", "open_store", "parse_place"]
+__all__ = ["IN_MEMORY", "HasTables", "SpaceStore", "StorePlace", "open_store", "parse_place"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 from pagestore import PageLog, SpaceId
 
@@ -34,4 +34,13 @@ class SpaceStore(Protocol):
 
     def close(self) -> None:
         """Release what the store holds; idempotent."""
+        ...
+
+
+@runtime_checkable
+class HasTables(Protocol):
+    """A store in a database, of which every value can be read."""
+
+    def values(self, space: SpaceId) -> Iterator[tuple[str, str, bytes]]:
+        """Every value that the tables hold of a space or of none, with its table and column."""
         ...

@@ -94,7 +94,7 @@ def _receipt(receipt: tiermem.Receipt) -> Table:
         "FOUND in " + ", ".join(leftover.file for leftover in scan.found) if scan.found else "nothing found"
     )
     looked = (
-        f"{counted(scan.phrases, 'phrase')} in {counted(scan.files, 'file')}, {scan.bytes:,} bytes: {left}"
+        f"{counted(scan.phrases, 'phrase')} in {counted(scan.files, scan.kind)}, {scan.bytes:,} bytes: {left}"
     )
     return pairs(
         [

@@ -339,7 +339,11 @@ class _Tools:
             )
         found = ", ".join(one.file for one in receipt.leftovers.found)
         unread = ", ".join(receipt.leftovers.unread)
-        left = f"WORDS ARE LEFT in {found}." if found else "No file of the store holds the words."
+        left = (
+            f"WORDS ARE LEFT in {found}."
+            if found
+            else f"No {receipt.leftovers.kind} of the store holds the words."
+        )
         left = f"{left if found else ''} NOT LOOKED THROUGH: {unread}." if unread else left
         return (
             f"Destroyed: {turns} turns, {units} facts. {left} "

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Any, LiteralString
 
 import psycopg
-from psycopg import errors
+from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -44,6 +44,11 @@ _MIGRATION_LOCK = 8_390_276_148_510_611
 _FIND_TABLE: LiteralString = "SELECT FROM pg_tables WHERE schemaname = 'tiermem' AND tablename = 'migrations'"
 _CREATE_TABLE: LiteralString = (
     "CREATE TABLE tiermem.migrations (number integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
+)
+_COLUMNS: LiteralString = (
+    "SELECT relname::text, attname::text, atttypid = 'bytea'::regtype FROM pg_attribute"
+    " JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = 'tiermem'::regnamespace"
+    " AND relkind IN ('r', 'p') AND attnum > 0 AND NOT attisdropped ORDER BY relname, attnum"
 )
 _LOCK: LiteralString = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 _SETTINGS: LiteralString = (
@@ -81,6 +86,36 @@ class Database:
         self._refuse_after_a_fork()
         with self.translating(), _connection(self._readers) as connection:
             return connection.execute(query, parameters, binary=True).fetchall()
+
+    def values(self, space: str) -> Iterator[tuple[str, str, bytes]]:
+        """Every value of every table, but for rows of other spaces: its table, its column, and its bytes.
+
+        What is not bytes is given as text in UTF-8.
+        """
+        columns = self.rows(_COLUMNS)
+        with_space = {table for table, column, _ in columns if column == "space"}
+        for table, column, is_bytes in columns:
+            own = [space] if table in with_space else []
+            query = sql.SQL("SELECT {}{} FROM {}{}").format(
+                sql.Identifier(column),
+                sql.SQL("" if is_bytes else "::text"),
+                sql.Identifier("tiermem", table),
+                sql.SQL(" WHERE space = %s" if own else ""),
+            )
+            for (value,) in self._stream(query, own):
+                if value is not None:
+                    yield f"tiermem.{table}", column, value if is_bytes else value.encode()
+
+    def _stream(self, query: sql.Composed, parameters: Sequence[object]) -> Iterator[Row]:
+        """Execute a query that reads; its rows come as they are asked for, so that they may be many."""
+        self._refuse_after_a_fork()
+        with (
+            self.translating(),
+            _connection(self._readers) as connection,
+            connection.transaction(),
+            connection.cursor("rows", binary=True) as cursor,
+        ):
+            yield from cursor.execute(query, parameters)
 
     def begin(self, lock: str) -> Transaction:
         """Begin a transaction, and acquire an advisory lock until it ends; raises `Locked` after 30 s."""

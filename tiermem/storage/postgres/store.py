@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pagestore import LogOptions, SpaceId
 from pagestore.errors import SpaceNotFound
 from pagestore.log import Log
@@ -60,6 +62,10 @@ class PostgresStore:
             raise SpaceNotFound(f"{self._database.name} has no space {space!r}")
         lines = PostgresLines(self._database, space, segment_bytes=self._options.segment_bytes)
         return Log(lines, space, options=self._options, read_only=read_only)
+
+    def values(self, space: SpaceId) -> Iterator[tuple[str, str, bytes]]:
+        """See `HasTables.values`."""
+        return self._database.values(directory_name(space))
 
     def close(self) -> None:
         """Close the connections, unless another store of this process uses them; idempotent."""

@@ -129,11 +129,11 @@ function receipt({ erasure, leftovers, recorded_calls: calls, remains, not_reach
   ];
 }
 
-function looked({ found, files, phrases, silent, unread }) {
+function looked({ found, files, kind, phrases, silent, unread }) {
   const missing = [unread.length && `${several(unread.length, "file")} could not be looked through`, silent && `${several(silent, "turn")} had no words of their own to look for`].filter(Boolean);
   const rest = missing.length ? `; ${missing.join("; ")}` : "";
   if (found.length) return h("strong", {}, `${several(found.length, "place")} may still hold some of the words${rest}`);
-  return `${several(phrases, "phrase")} looked for in ${several(files, "file")} of the store, and none found${rest}`;
+  return `${several(phrases, "phrase")} looked for in ${several(files, kind)} of the store, and none found${rest}`;
 }
 
 export function withdrawDialog(unit) {
