@@ -51,6 +51,10 @@ Unproved = Literal["mark", "abstain"]
 
 _NEAREST = 5
 """Passages that an answer which abstains still names."""
+_LONGEST_PASSAGE = 240
+"""Characters of such a passage that are displayed."""
+UNANSWERED = "No certain answer. What was said:"
+"""What is displayed above the nearest passages if a question is not answered."""
 
 
 def merge_owners(*agents: Iterable[str | None]) -> tuple[str, ...]:
@@ -617,9 +621,19 @@ class Answer:
     probability: float | None = None
 
     def __str__(self) -> str:
-        """The text, the cited sentences with its words in «», and what may turn its meaning, a line each."""
+        """The text, the cited sentences with its words in «», and what may turn its meaning, a line each.
+
+        Of an answer that abstains: the nearest passages, if there are some.
+        """
+        if self.nearest:
+            return "\n  ".join((UNANSWERED, *self.nearest_lines))
         unsupported = [f"not in the cited words: {', '.join(self.unsupported)}"] if self.unsupported else []
         return "\n  ".join((self.text, *map(str, self.sentences), *unsupported, *self.caution_lines))
+
+    @property
+    def nearest_lines(self) -> tuple[str, ...]:
+        """A line for each of the nearest passages: who said what, and when."""
+        return tuple(_passage_line(item) for item in self.nearest)
 
     @property
     def caution_lines(self) -> tuple[str, ...]:
@@ -643,6 +657,12 @@ class Answer:
             if item.source != "page" and not any(_overlap(item, other) for other in found):
                 found.append(item)
         return tuple(found[:_NEAREST])
+
+
+def _passage_line(item: Evidence) -> str:
+    words = " ".join(item.text.split())
+    shown = words if len(words) <= _LONGEST_PASSAGE else f"{words[:_LONGEST_PASSAGE]} …"
+    return shown if item.said_at is None else f"{shown} ({item.said_at:%Y-%m-%d})"
 
 
 def _overlap(one: Evidence, other: Evidence) -> bool:

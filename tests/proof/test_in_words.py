@@ -10,7 +10,7 @@ import pytest
 import tiermem.apps.http
 from pagestore import PageId, Span
 from tests.ledger.building import answer
-from tiermem.model import Caution, CautionCode, CitedSentence, Derivation, Support, Term
+from tiermem.model import Caution, CautionCode, CitedSentence, Derivation, Evidence, Support, Term
 from tiermem.proof.in_words import support_in_words
 
 MAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
@@ -61,3 +61,14 @@ def test_the_page_says_the_same_of_a_caution() -> None:
     for code in get_args(CautionCode):
         shown = str(Caution(code=code))
         assert f'  {code}: "{shown[0].upper()}{shown[1:]}",' in page
+
+
+def test_an_answer_that_abstains_shows_what_was_said() -> None:
+    given = answer()
+    near = Evidence(text="Ann: " + "tea " * 100, spans=(), score=1.0, source="turn", said_at=MAY)
+    shown = replace(given, abstained=True, trace=replace(given.trace, candidates=(near,)))
+    head, line = str(shown).splitlines()
+    assert head == "No certain answer. What was said:"
+    assert line.startswith("  Ann: tea tea")
+    assert line.endswith("… (2023-05-08)")
+    assert str(replace(shown, trace=replace(given.trace, candidates=()))) == given.text

@@ -81,10 +81,11 @@ def _tell(step: AskStep) -> None:
 def _answer(answer: Answer, cost: ReadingCost) -> Group:
     """The words, how they were come by, and their numbered sources."""
     words = Text(show_controls(answer.text), style="yellow" if answer.abstained else "bold")
-    parts: list[RenderableType] = [Padding(words, (0, 2)), Text(), pairs(_came_by(answer, cost))]
+    head: list[RenderableType] = nearest(answer) or [Padding(words, (0, 2))]
+    parts: list[RenderableType] = [*head, Text(), pairs(_came_by(answer, cost))]
     if answer.citations:
         parts += [Text(), _sources(answer.citations)]
-    return Group(*parts, *nearest(answer))
+    return Group(*parts)
 
 
 def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:

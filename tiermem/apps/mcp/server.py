@@ -20,7 +20,7 @@ from pagestore import Page
 from pagestore.errors import PageStoreError
 from tiermem.apps.present.as_json import plain
 from tiermem.errors import InvalidInput, TierMemError, not_one_of
-from tiermem.model import Answer, Evidence
+from tiermem.model import UNANSWERED, Answer, Evidence
 from tiermem.trust import DEFAULT_TRUST
 
 try:
@@ -398,7 +398,7 @@ def _answer(given: Answer) -> dict[str, Any]:
     ]
     return {
         "answer_id": given.id,
-        "answer": given.text,
+        "answer": UNANSWERED if given.nearest else given.text,
         "abstained": given.abstained,
         "support": given.support,
         "unsupported": list(given.unsupported),

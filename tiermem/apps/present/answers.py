@@ -15,7 +15,7 @@ from pagestore import Page, PageLine, Span
 from tiermem.apps.present.reading_cost import ReadingCost
 from tiermem.apps.present.tables import counted, page_ids, short
 from tiermem.apps.present.terminal import when
-from tiermem.model import Answer, CitedSentence, Evidence, MarkedPage, Way
+from tiermem.model import UNANSWERED, Answer, CitedSentence, Evidence, MarkedPage, Way
 from tiermem.text.unicode import show_controls
 
 MARK = "bold black on bright_yellow"
@@ -26,24 +26,23 @@ _WAYS: Mapping[Way, tuple[str, str]] = {
 }
 _AROUND = 1
 """Turns shown before and after a cited one."""
-_PASSAGE = 240
-"""Characters shown of a passage that is near a question."""
 
 
 def nearest(answer: Answer) -> list[RenderableType]:
     """What comes nearest to a question that was not answered: who said it, when, on which page."""
     if not answer.nearest:
         return []
-    head = Text("\nnearest to the question, but no answer was found in them:", style="dim")
-    return [head, *(Padding(_passage(item), (0, 0, 0, 2)) for item in answer.nearest)]
+    lines = zip(answer.nearest, answer.nearest_lines, strict=True)
+    return [
+        Text(f"\n{UNANSWERED}", style="yellow"),
+        *(Padding(_passage(item, line), (0, 0, 0, 2)) for item, line in lines),
+    ]
 
 
-def _passage(item: Evidence) -> Text:
-    words = " ".join(item.text.split())
-    shown = Text(show_controls(words if len(words) <= _PASSAGE else f"{words[:_PASSAGE]} …"))
+def _passage(item: Evidence, line: str) -> Text:
     where = ", ".join(map(short, page_ids(item.spans)))
     kind = "summary, " if item.source == "unit" else ""
-    return shown.append(f"\n{kind}{when(item.said_at)} · {where}", style="dim")
+    return Text(show_controls(line)).append(f"\n{kind}{where}", style="dim")
 
 
 def route(answer: Answer) -> Text:

@@ -16,7 +16,16 @@ from rich.text import Text
 from tiermem.apps.cli import options
 from tiermem.apps.cli.demo.run import SPACE, Demo, DemoAnswer, dialogue, run_demo
 from tiermem.apps.cli.ingest import IngestSummary
-from tiermem.apps.present.answers import cited_in_page, how_likely, next_step, route, support, tokens
+from tiermem.apps.present.answers import (
+    caution_rows,
+    cited_in_page,
+    how_likely,
+    nearest,
+    next_step,
+    route,
+    support,
+    tokens,
+)
 from tiermem.apps.present.as_json import print_json
 from tiermem.apps.present.tables import pairs, table
 from tiermem.apps.present.terminal import out, program
@@ -79,10 +88,12 @@ def _answer_view(number: int, one: DemoAnswer, console: Console) -> Group:
     answer = one.answer
     head = Text(f"{number}  ", style="cyan").append(show_controls(one.question.question), style="bold")
     why = Text(one.question.why, style="dim italic")
-    words = Text(show_controls(answer.text), style="yellow" if answer.abstained else "bold green")
+    text = Text(show_controls(answer.text), style="yellow" if answer.abstained else "bold green")
+    words = nearest(answer) or [Text(), text]
     rows = pairs(
         [
             ("support", support(answer)),
+            *caution_rows(answer),
             *how_likely(answer),
             ("route", route(answer)),
             ("read", tokens(one.cost)),
@@ -94,9 +105,7 @@ def _answer_view(number: int, one: DemoAnswer, console: Console) -> Group:
         for page in one.pages
         if any(span.page_id == page.id for span in citation.spans)
     ]
-    return Group(
-        Text(), Rule(style="dim"), head, Padding(Group(why, Text(), words, Text(), rows, *trail), (0, 3))
-    )
+    return Group(Text(), Rule(style="dim"), head, Padding(Group(why, *words, Text(), rows, *trail), (0, 3)))
 
 
 def _sums(result: Demo) -> Group:
@@ -148,7 +157,7 @@ def _expectation_texts(result: Demo) -> list[Text]:
         f"{RIGHT:.0%} of the questions that have an answer were answered right, of the answers given "
         f"{RIGHT_OF_GIVEN:.0%} were right, and of the questions without an answer {ABSTAINED_RIGHTLY:.0%} "
         "were left open (docs/results/probability.md). An answer says what it rests on and how likely it is "
-        "right, an abstention what comes nearest; with a model (TIERMEM_MODEL) that words answers from what "
-        "is found."
+        "right, and a question without one shows what was said; with a model (TIERMEM_MODEL) that words "
+        "answers from what is found."
     )
     return [Text(f"\n{words}", style="yellow")]

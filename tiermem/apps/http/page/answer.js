@@ -13,21 +13,26 @@ export function shownAnswer(answer, audited) {
   return h(
     "article",
     { class: "answer" },
-    h("p", { class: `text${answer.abstained ? " none" : ""}` }, answer.abstained ? answer.text : withNumbers(answer)),
+    h("p", { class: `text${answer.abstained ? " none" : ""}` }, answer.abstained ? unanswered(answer) : withNumbers(answer)),
+    answer.abstained ? nearest(answer) : null,
     facts(answer),
     sentences(answer),
     unsupported(answer),
     ...cautions(answer),
     answer.complete || (answer.abstained && !answer.missing) ? null : h("p", { class: "note" }, h("b", {}, "Missing: "), answer.missing || "a part of what was asked"),
-    answer.abstained ? nearest(answer) : citations(answer, audited),
+    answer.abstained ? null : citations(answer, audited),
     degradations(answer.trace),
     course(answer),
   );
 }
 
+function unanswered(answer) {
+  return nearestOf(answer).length ? "No certain answer. What was said:" : answer.text;
+}
+
 function facts(answer) {
   const { trace } = answer;
-  const [grade, meaning] = GRADES[answer.support] || ["No answer found", "Nothing that was found was taken for an answer. The nearest passages follow."];
+  const [grade, meaning] = GRADES[answer.support] || ["No certain answer", "Nothing that was found was taken for an answer."];
   const route = answer.route === "ANSWER" ? "Recalled" : "Looked further";
   return h(
     "dl",
@@ -216,8 +221,7 @@ function nearest(answer) {
   return h(
     "section",
     { class: "trail" },
-    h("h2", {}, "What comes nearest"),
-    h("p", { class: "quiet" }, "These are no evidence for an answer."),
+    h("p", { class: "quiet" }, "No answer was found in these."),
     h("ul", { class: "plain-list" }, found.map((one) => h("li", {}, passage(one)))),
   );
 }
