@@ -266,7 +266,7 @@ def test_of_turns_that_another_embedder_found_it_tells_no_probability(factors: P
 
 
 def test_dates_are_worded_as_rules_word_them(factors: Path) -> None:
-    with opened(by_reader(factors, embedder="words")) as memory:
+    with opened(by_reader(factors, risk=0.5, embedder="words")) as memory:
         memory.add("I adopted Biscuit yesterday.", speaker="Ann", said_at="2023-05-08T13:56")
         memory.add("The roof was done last week.", speaker="Bo", said_at="2023-05-08T13:57")
         answer = memory.ask("When did Ann adopt Biscuit?")

@@ -14,8 +14,8 @@ from typing import Final
 
 KEY: Final = "calibration"
 """What it is called in the header of the file."""
-DEFAULT_RISK: Final = 0.5
-"""The share of given answers that may be wrong where nobody says another."""
+DEFAULT_RISK: Final = 0.4
+"""The share of given answers that may be wrong by default."""
 _IN_EIGHT_BITS: Final = "-int8"
 """How the name of an embedder ends that is another in eight bits."""
 FARTHEST: Final = 12.0
