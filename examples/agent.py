@@ -69,8 +69,15 @@ def live(memory: tiermem.Memory, complete: Complete) -> Happened:
     for day in range(TURNS // 2):
         said = said_on(day)
         held = mind.add(said, speaker="Ann", said_at=BEGAN + timedelta(days=day))
-        reply = complete(f"{mind.context('recent', max_tokens=300)}\nAnn: {said}\nYou:")
-        replied = mind.add(reply, speaker="agent", said_at=BEGAN + timedelta(days=day, minutes=1))
+        known = mind.context("recent", max_tokens=300)
+        reply = complete(f"{known}\nAnn: {said}\nYou:")
+        replied = mind.add(
+            reply,
+            speaker="agent",
+            role="assistant",
+            sources=known,
+            said_at=BEGAN + timedelta(days=day, minutes=1),
+        )
         happened.turns += 2
         happened.evicted += len(held.evicted) + len(replied.evicted)
         happened.most_tokens = max(happened.most_tokens, mind.tokens)

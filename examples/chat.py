@@ -11,9 +11,10 @@ import tiermem
 
 def reply(memory: tiermem.Memory, complete: Callable[[str], str], said: str) -> str:
     """Answer with what memory holds on it, and keep both sides."""
-    known = memory.context(said, max_tokens=500).text
-    answer = complete(f"{known}\n\nAnswer from these sources where they tell it.\nUser: {said}\nYou:")
-    memory.add([{"role": "user", "content": said}, {"role": "assistant", "content": answer}])
+    known = memory.context(said, max_tokens=500)
+    answer = complete(f"{known.text}\n\nAnswer from these sources where they tell it.\nUser: {said}\nYou:")
+    memory.add(said, role="user")
+    memory.add(answer, role="assistant", sources=known)
     return answer
 
 

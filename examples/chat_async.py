@@ -14,9 +14,12 @@ Complete = Callable[[str], Awaitable[str]]
 
 async def reply(memory: tiermem.AsyncMemory, complete: Complete, said: str) -> str:
     """Answer with what memory holds on it, and keep both sides."""
-    known = (await memory.context(said, max_tokens=500)).text
-    answer = await complete(f"{known}\n\nAnswer from these sources where they tell it.\nUser: {said}\nYou:")
-    await memory.add([{"role": "user", "content": said}, {"role": "assistant", "content": answer}])
+    known = await memory.context(said, max_tokens=500)
+    answer = await complete(
+        f"{known.text}\n\nAnswer from these sources where they tell it.\nUser: {said}\nYou:"
+    )
+    await memory.add(said, role="user")
+    await memory.add(answer, role="assistant", sources=known)
     return answer
 
 

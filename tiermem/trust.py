@@ -81,20 +81,30 @@ def stamp_turns(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -
     return given
 
 
-def lower_stamps(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -> tuple[Turn, ...]:
+def lower_turns(turns: Iterable[Turn], level: str | None, levels: TrustLevels) -> tuple[Turn, ...]:
+    """The turns, stamped with `level` where they would be trusted more; `None` lowers nothing."""
+    return tuple(
+        turn if level is None or levels.rank_of(turn) <= levels.rank(level) else replace(turn, trust=level)
+        for turn in turns
+    )
+
+
+def lower_stamps(
+    turns: Iterable[Turn], trust: str | None, levels: TrustLevels, *, role: str | None = None
+) -> tuple[Turn, ...]:
     """Turns of a file with the stamps it gave them where these lower, and without where they would raise.
 
-    What raises is told by `trust`, which the turns are to have, else by their roles. A stamp that is no level
-    is left out.
+    What raises is told by `trust`, which the turns are to have, else by their roles, or `role` for turns
+    without one. A stamp that is no level is left out.
     """
     return tuple(
         turn
-        if turn.trust in levels.names and levels.rank_of(turn) <= _without(turn, trust, levels)
+        if turn.trust in levels.names and levels.rank_of(turn) <= _without(turn, trust, role, levels)
         else replace(turn, trust=None)
         for turn in turns
     )
 
 
-def _without(turn: Turn, trust: str | None, levels: TrustLevels) -> int:
+def _without(turn: Turn, trust: str | None, role: str | None, levels: TrustLevels) -> int:
     """The rank of a turn without the stamp it brings."""
-    return levels.rank_of(replace(turn, trust=trust))
+    return levels.rank_of(replace(turn, trust=trust, role=turn.role or role))

@@ -40,6 +40,15 @@ async def test_what_is_added_is_found_with_where_its_words_stand(memory: tiermem
     assert (await confined.query(text("Biscuit"), session="dogs")).results == []
 
 
+async def test_a_reply_is_stored_in_the_role_that_its_metadata_names(memory: tiermem.Memory) -> None:
+    kept = TierMemMemory(memory, session="dogs", speaker="Ann")
+    await kept.add(text("Is Biscuit a terrier?"))
+    await kept.add(text("Biscuit is a beagle.", role="assistant"))
+    (page,) = memory.open_pages("dogs")
+    turns = [line.turn for line in page.lines if line.turn is not None]
+    assert [(turn.speaker, turn.role) for turn in turns] == [("Ann", "user"), ("assistant", "assistant")]
+
+
 async def test_json_is_kept_and_what_has_no_words_is_refused(memory: tiermem.Memory) -> None:
     kept = TierMemMemory(memory, k=1)
     await kept.add(MemoryContent(content={"colour": "red"}, mime_type=MemoryMimeType.JSON))

@@ -119,6 +119,23 @@ def test_conversations_put_together_keep_their_sessions_apart(tmp_path: Path) ->
     assert {page["session"] for page in pages} == {"conv-4/session_1", "conv-7/session_1"}
 
 
+def test_words_without_a_role_are_kept_in_the_one_that_is_named(tmp_path: Path) -> None:
+    notes, store = tmp_path / "notes.jsonl", tmp_path / "memory"
+    notes.write_text(
+        '{"speaker": "helper", "text": "The bridge is closed.", "trust": "user"}\n'
+        '{"role": "user", "text": "I will take the ferry."}\n'
+    )
+    (stored,) = as_json(store, "ingest", str(notes), "--role", "assistant")["spaces"]
+    assert (stored["new"], stored["raising"]) == (2, 1)
+    kept = as_json(store, "remember", "The ferry leaves at nine.", "--role", "assistant")["unit"]
+    assert kept["trust"] == "assistant"
+    found = as_json(store, "search", "bridge ferry", "--kind", "turns", "--role", "assistant")["results"]
+    assert {one["text"].partition(": ")[2] for one in found} == {
+        "The bridge is closed.",
+        "The ferry leaves at nine.",
+    }
+
+
 def test_standard_input_is_a_file_too(tmp_path: Path) -> None:
     (one,) = as_json(tmp_path / "memory", "ingest", "-", "--session", "call", input=CHAT)["spaces"]
     assert one["new"] == 8

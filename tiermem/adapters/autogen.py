@@ -33,7 +33,8 @@ __all__ = ["TierMemMemory"]
 class TierMemMemory(Memory):
     """A memory in AutoGen's terms: what is added is a turn, what is found a content with its provenance.
 
-    What is added is said in `session`, by `speaker`. What bears on what a user said last is put into the
+    What is added is said in `session`, by `speaker`, or in the `role` that its metadata names: a reply of an
+    agent is added with `metadata={"role": "assistant"}`. What bears on what a user said last is put into the
     context as a system message: at most `max_tokens` of evidence, fenced as data. `k` is how many `query`
     finds at most, of `kind` `any`, `units`, `turns` or `pages`; `only` are filters of `Memory.recall`.
     `clear` erases the session, and no other, with all that rests on its words. Whoever opened the memory
@@ -92,7 +93,12 @@ class TierMemMemory(Memory):
 
     async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
         """Store a text, Markdown or JSON; durable when this returns. Raises `InvalidInput` for all else."""
-        turn = self._items.turn(content.model_dump(mode="json"), text=_text_of(content), role="user")
+        role = (content.metadata or {}).get("role")
+        turn = self._items.turn(
+            content.model_dump(mode="json"),
+            text=_text_of(content),
+            role=role if isinstance(role, str) and role else "user",
+        )
         await in_thread(self._items.add, [turn])
 
     async def clear(self) -> None:

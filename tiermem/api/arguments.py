@@ -338,12 +338,18 @@ def feedback_target(answer: object, sources: object) -> AnswerId | tuple[Evidenc
         return answer.id
     if answer is not None:
         return AnswerId(name_in(answer, "answer"))
+    given = sources_in(sources, "ids of units")
+    return tuple(one if isinstance(one, Evidence) else UnitId(one) for one in given)
+
+
+def sources_in(sources: object, ids: str) -> tuple[Evidence | str, ...]:
+    """The sources of a context, or a list of evidence and of `ids`."""
     given = sources.sources if isinstance(sources, Context) else sources
     if isinstance(given, str | Evidence) or not isinstance(given, Iterable):
         raise InvalidInput(
-            f"sources must be a Context, or a list of evidence or of ids of units, not {shown(sources)}"
+            f"sources must be a Context, or a list of evidence or of {ids}, not {shown(sources)}"
         )
-    return tuple(one if isinstance(one, Evidence) else UnitId(name_in(one, "sources: each")) for one in given)
+    return tuple(one if isinstance(one, Evidence) else name_in(one, "sources: each") for one in given)
 
 
 def outcome(value: Outcome) -> Outcome:

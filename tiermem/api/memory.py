@@ -27,6 +27,7 @@ from pagestore import (
     PageId,
     SessionId,
     SpaceId,
+    Span,
     Turn,
     TurnTimes,
     VerifyReport,
@@ -104,7 +105,7 @@ from tiermem.runtime.shared_components import SharedComponents, acquire_componen
 from tiermem.salience import Outcome, Signals
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.storage import HasTables
-from tiermem.trust import TrustLevels, stamp_turns
+from tiermem.trust import TrustLevels, lower_turns, stamp_turns
 from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (
     ELSEWHERE,
@@ -368,6 +369,7 @@ class AsyncMemory:
         turns: Says | Iterable[Says],
         *,
         session: str = "main",
+        sources: Context | Iterable[Evidence | str] | None = None,
         **said: Unpack[Attribution],
     ) -> Added:
         """Store what was said; durable when this returns.
@@ -378,21 +380,33 @@ class AsyncMemory:
         so. Known with other words raises `Conflict`; an `ImportedTurn`, which importers give, is stored as a
         later version under another id (`ID~2`), and `flush` supersedes the units of older versions.
         `trust` stamps how far the source is believed, one of `Settings.trust_levels`; only a `Turn` may bring
-        a stamp of its own. `metadata` (plain JSON under text keys) is sealed with each turn and is what
+        a stamp of its own. `sources` are what the turns were made of, a `Context`, what `search` gave, or ids
+        of units, pages and answers: the turns are trusted no more than the least trusted words of these.
+        `metadata` (plain JSON under text keys) is sealed with each turn and is what
         `where` asks for; a turn or message that has some of its own keeps it. `importance`, from 0 to 1, is
         how much it matters: a unit that rests on the turn is at least as important, and `signals` tells it.
         Pages that fill up seal, and so do those of sessions that are idle (`Settings.idle_seal`), this one's
         among them where its last turn was long ago.
         """
-        added, _ = await self._store_turns(turns, arguments.session_to_write(session), said)
+        most = await self._lowest_trust(sources)
+        added, _ = await self._store_turns(turns, arguments.session_to_write(session), said, most)
         return added
 
+    async def _lowest_trust(self, sources: Context | Iterable[Evidence | str] | None) -> str | None:
+        """The level of the least trusted words that sources rest on; `None` without sources."""
+        spans: list[Span] = []
+        if sources is None:
+            return None
+        for one in arguments.sources_in(sources, "ids of units, pages or answers"):
+            spans += _spans_under(one if isinstance(one, Evidence) else await self.get(one))
+        return await self._reader.lowest_trust(spans) if spans else None
+
     async def _store_turns(
-        self, turns: Says | Iterable[Says], into: SessionId, said: Attribution
+        self, turns: Says | Iterable[Says], into: SessionId, said: Attribution, most: str | None = None
     ) -> tuple[Added, tuple[int, ...]]:
-        """What storing turns came to, and the record numbers of those that are stored now."""
+        """What storing turns, trusted up to a level, came to, and the record numbers of those stored now."""
         components = self._open
-        given = self._read_turns(turns, said)
+        given = lower_turns(self._read_turns(turns, said), most, self._levels)
         worded = tuple(turn for turn in given if turn.text.strip())
         known = await resolve_turn_ids(components.ledger, into, worded)
         if known.has_versions:
@@ -418,14 +432,20 @@ class AsyncMemory:
         )
         return added, appended.seqs
 
-    async def _stored_one(self, turn: Says, into: SessionId, said: Attribution) -> int | None:
+    async def _stored_one(
+        self,
+        turn: Says,
+        into: SessionId,
+        said: Attribution,
+        sources: Context | Iterable[Evidence | str] | None,
+    ) -> int | None:
         """The record number of a turn that is stored now; `None` of one that was erased or has no words."""
         given = as_turns(turn, now=self._open.clock())
         if len(given) != 1:
             raise InvalidInput(
                 f"what must be one thing that was said, and this is {len(given)}: {shown(turn)}"
             )
-        _, seqs = await self._store_turns(turn, into, said)
+        _, seqs = await self._store_turns(turn, into, said, await self._lowest_trust(sources))
         return seqs[0] if seqs else None
 
     @cancel_on_close
@@ -1420,6 +1440,17 @@ def _elsewhere(report: DistilReport) -> tuple[str, ...]:
     if not report.elsewhere:
         return ()
     return (f"{report.elsewhere} pages stay pending here: another process is summarising them",)
+
+
+def _spans_under(source: Evidence | SummaryUnit | MarkedPage | Answer) -> Iterable[Span]:
+    """The words that a source rests on, or that a page has."""
+    match source:
+        case Answer():
+            return (span for one in source.citations for span in one.spans)
+        case MarkedPage():
+            return (Span(page_id=source.id, start=0, end=len(source.text)),)
+        case _:
+            return source.spans
 
 
 async def _count_calls(components: Components, words: Fingerprints) -> int | None:

@@ -8,7 +8,7 @@ workspace itself is kept nowhere; it ends with whoever holds it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from datetime import date
 from functools import partial, wraps
@@ -170,6 +170,7 @@ class AsyncWorkspace(WorkspaceView):
         *,
         key: str | None = None,
         pinned: bool = False,
+        sources: Context | Iterable[Evidence | str] | None = None,
         **said: Unpack[Attribution],
     ) -> Admitted:
         """Hold what is said, which is stored as `memory.add` stores it, or what was found.
@@ -188,12 +189,12 @@ class AsyncWorkspace(WorkspaceView):
             pinned=arguments.switch(pinned, "pinned"),
         )
         if isinstance(what, Evidence | SummaryUnit):
-            if said.keys() - {"importance"}:
+            if said.keys() - {"importance"} or sources is not None:
                 raise InvalidInput("what was found says itself who said it, and when: give no attribution")
             return await self._looked_up(what if isinstance(what, Evidence) else _as_found(what), hold)
         if isinstance(what, Sequence | Set | Iterator) and not isinstance(what, str):
             raise InvalidInput(f"what must be one thing that was said or found, not {shown(what)}")
-        seq = await self._memory._stored_one(what, self._session, said)  # noqa: SLF001
+        seq = await self._memory._stored_one(what, self._session, said, sources)  # noqa: SLF001
         if seq is None:  # words that were erased before, or none
             return Admitted(admitted=False)
         return await self._looked_up(seq, hold)

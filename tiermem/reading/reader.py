@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import uuid4
 
-from pagestore import Page, PageId, PageInfo, PageLine, SessionId, TokenCounter
+from pagestore import Page, PageId, PageInfo, PageLine, SessionId, Span, TokenCounter
 from pagestore.errors import PageNotFound
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.interface import About, Collection, Hit, Searches
@@ -43,7 +43,7 @@ from tiermem.reading.looking_back.trail import UnitHistory, related_units, unit_
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.page_failure_isolation import PageFailureIsolation
 from tiermem.reading.past import empty_past_notes, future_notes
-from tiermem.reading.quoting import page_evidence, roles_under
+from tiermem.reading.quoting import lines, page_evidence, roles_under
 from tiermem.reading.recall import list_once, recall
 from tiermem.reading.rerank import Reranker, reranked
 from tiermem.reading.search import INDEX_LAGS, Exact, LookUp, Strategy, scored_by_turns
@@ -282,6 +282,19 @@ class Reader:
         spans += [s for one in answer.derivations for term in one.terms for s in term.spans]
         fetched = await view.fetch(span.page_id for span in spans)
         return audit_answer(answer, fetched, context=self._options.context_chars)
+
+    async def lowest_trust(self, spans: Sequence[Span]) -> str:
+        """The level of the least trusted turn that spans touch; the lowest level where one cannot be read."""
+        levels, view = self._options.trust, await self._view(EVERYTHING, whole=True)
+        pages = (await view.fetch(span.page_id for span in spans)).pages
+        turns = [
+            line.turn
+            for span in spans
+            for line in (lines(pages[span.page_id], span) if span.page_id in pages else ())
+        ]
+        is_known = all(span.page_id in pages for span in spans) and None not in turns
+        lowest = levels.lowest(levels.of(turn) for turn in turns if turn is not None)
+        return lowest if is_known and lowest is not None else levels.names[0]
 
     async def page(self, page_id: PageId) -> MarkedPage:
         """A page with all its words, and which were taken back; raises `PageNotFound`, `Corrupt`."""

@@ -46,6 +46,18 @@ async def test_what_is_told_is_stored_found_asked_for_and_proved(serving: Servin
         assert memory.stats().turns == 1
 
 
+async def test_words_are_added_in_a_role_and_with_their_sources(serving: Serving) -> None:
+    async with serving() as client:
+        await called(client, "add", turns="The museum closes at six.", role="tool", trust="web", session="a")
+        found = await called(client, "search", query="museum", kind="turns")
+        await called(client, "add", turns="It closes at six.", role="assistant", sources=found, session="b")
+        turns = [page["lines"][0]["turn"] for page in await called(client, "open_pages")]
+    assert [(turn["speaker"], turn["role"], turn["trust"]) for turn in turns] == [
+        ("tool", "tool", "web"),
+        ("assistant", "assistant", "web"),
+    ]
+
+
 async def test_what_a_method_gives_is_what_comes_back(serving: Serving, tmp_path: Path) -> None:
     async with serving() as client:
         await called(

@@ -46,8 +46,8 @@ BUGS = (
         name="a turn is trusted more than the file it comes from",
         file="tiermem/apps/cli/ingest.py",
         function="_drop_raising_stamps.doubted",
-        before="lower_stamps(session.turns, trust, levels)",
-        after="lower_stamps(session.turns, None, levels)",
+        before="lower_stamps(session.turns, trust, levels, role=role)",
+        after="lower_stamps(session.turns, None, levels, role=role)",
         found_by=("tests/apps/test_copies.py",),
     ),
     Bug(

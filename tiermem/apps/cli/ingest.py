@@ -63,6 +63,7 @@ def ingest(
     session: Annotated[
         str | None, typer.Option("--session", help="Name for turns that name no session.")
     ] = None,
+    role: options.SaidRole = None,
     trust: Annotated[
         str | None,
         typer.Option("--trust", help="How far the source is trusted: web, tool, assistant, user, …"),
@@ -108,7 +109,7 @@ def ingest(
         conversations,
         space=space,
         engine=engine,
-        said={"trust": trust, "metadata": known, "importance": importance},
+        said={"role": role, "trust": trust, "metadata": known, "importance": importance},
         stamps=stamps,
         agent=agent,
     )
@@ -185,7 +186,9 @@ def _ingest(
     turns = sum(conversation.turns for conversation in conversations)
     raising = 0
     if not stamps:
-        conversations, raising = _drop_raising_stamps(conversations, said.get("trust"))
+        conversations, raising = _drop_raising_stamps(
+            conversations, trust=said.get("trust"), role=said.get("role")
+        )
     whole = tiermem.open(store, space=space, engine=engine, distil="deferred")
     with options.as_agent(whole, agent) as memory:
         before = memory.stats()
@@ -220,7 +223,7 @@ def _levels() -> TrustLevels:
 
 
 def _drop_raising_stamps(
-    conversations: Sequence[Conversation], trust: str | None
+    conversations: Sequence[Conversation], *, trust: str | None, role: str | None
 ) -> tuple[tuple[Conversation, ...], int]:
     """The conversations without stamps that would raise a turn, and how many turns brought such a one."""
     from tiermem.trust import lower_stamps
@@ -229,7 +232,7 @@ def _drop_raising_stamps(
 
     def doubted(session: DialogueSession) -> DialogueSession:
         nonlocal raising
-        turns = lower_stamps(session.turns, trust, levels)
+        turns = lower_stamps(session.turns, trust, levels, role=role)
         raising += sum(
             before.trust in levels.names and after.trust is None
             for before, after in zip(session.turns, turns, strict=True)

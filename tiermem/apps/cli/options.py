@@ -97,6 +97,9 @@ ReasonUnlessTried = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do nothing: say exactly what would go.")]
 Speaker = Annotated[str | None, typer.Option(help="Who states it (user).")]
+SaidRole = Annotated[
+    str | None, typer.Option("--role", help="In which role, if none is named: user, assistant, tool, …")
+]
 Trust = Annotated[str | None, typer.Option(help="How far to trust it.")]
 AnswerId = Annotated[str | None, typer.Argument(help="An answer's id (the newest answer).")]
 PageId = Annotated[str, typer.Argument(help="A page id, or a beginning that only one page has.")]

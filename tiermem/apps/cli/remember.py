@@ -16,6 +16,7 @@ def remember(
     fact: Annotated[str, typer.Argument(help="What to remember, in a sentence.")],
     *,
     speaker: options.Speaker = None,
+    role: options.SaidRole = None,
     session: Annotated[str, typer.Option("--session", help="The session it is said in.")] = "main",
     trust: options.Trust = None,
     metadata: options.Metadata = None,
@@ -27,7 +28,13 @@ def remember(
     known = options.key_values("--metadata", metadata)
     with place.open() as memory:
         done = memory.remember(
-            fact, session=session, speaker=speaker, trust=trust, metadata=known, importance=importance
+            fact,
+            session=session,
+            speaker=speaker,
+            role=role,
+            trust=trust,
+            metadata=known,
+            importance=importance,
         )
     output.show(done, lambda: remembered(done))
 
