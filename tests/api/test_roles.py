@@ -1,7 +1,7 @@
 """Words of an assistant are stored as an assistant's, bear out nothing by themselves, and gain no trust."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import pytest
@@ -37,6 +37,13 @@ def memory(open_memory: OpenMemory, model: Quoting) -> tiermem.Memory:
     return open_memory(engine=replace(by_rules(), route=None, compose=model))
 
 
+def chat(memory: tiermem.Memory, said: str, reply: str) -> None:
+    """One exchange as `examples/chat.py` has it: the model replies, and both sides are kept."""
+    known = memory.context(said)
+    memory.add(said, role="user")
+    memory.add(reply, role="assistant", sources=known)
+
+
 @pytest.mark.parametrize("role", ["assistant", "tool", "system"])
 def test_words_are_added_in_a_role(memory: tiermem.Memory, role: str) -> None:
     memory.add("The ferry leaves at nine.", role=role)
@@ -45,6 +52,71 @@ def test_words_are_added_in_a_role(memory: tiermem.Memory, role: str) -> None:
     turns = [line.turn for line in page.lines if line.turn is not None]
     assert [(turn.speaker, turn.role) for turn in turns] == [(role, role), (role, role), ("user", "user")]
     assert memory.search("ferry", role=role)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invention:
+    """What a user asks for, what the model makes up, and how the user states it later."""
+
+    said: str
+    reply: str
+    question: str
+    words: str
+    confirmed: str
+
+
+INVENTIONS = (
+    Invention(
+        said="I am looking for a present for my sister.",
+        reply="Your sister Nora moved to Bergen last year.",
+        question="Where does Nora live?",
+        words="Bergen",
+        confirmed="Nora lives in Bergen now.",
+    ),
+    Invention(
+        said="Help me plan the week.",
+        reply="The appointment with Dr Osei is at 14:30.",
+        question="When is the appointment with Dr Osei?",
+        words="14:30",
+        confirmed="The appointment with Dr Osei is at 14:30.",
+    ),
+    Invention(
+        said="Which vet should I call?",
+        reply="Pixel is allergic to penicillin.",
+        question="What is Pixel allergic to?",
+        words="penicillin",
+        confirmed="Pixel is allergic to penicillin.",
+    ),
+)
+
+
+@pytest.mark.parametrize("invention", INVENTIONS, ids=lambda one: one.words)
+def test_a_fact_that_the_model_invents_in_a_chat_is_not_borne_out_until_the_user_says_it(
+    memory: tiermem.Memory, model: Quoting, invention: Invention
+) -> None:
+    chat(memory, "Good morning.", "Good morning. What can I do?")
+    chat(memory, invention.said, invention.reply)
+    memory.flush()
+    model.words = invention.words
+    answer = memory.ask(invention.question)
+    assert (answer.text, answer.supported, answer.trust) == (invention.words, False, "assistant")
+    assert "assistant" in [caution.code for caution in answer.cautions]
+    assert memory.ask(invention.question, min_trust="user").abstained
+    assert invention.words not in memory.context(invention.question, min_trust="user").text
+
+    chat(memory, invention.confirmed, "Noted.")
+    memory.flush()
+    answer = memory.ask(invention.question)
+    assert (answer.text, answer.support, answer.trust) == (invention.words, "quoted", "user")
+    assert "assistant" not in [caution.code for caution in answer.cautions]
+    assert {one.speaker for one in answer.citations} == {"user"}
+
+
+def test_an_assistant_is_a_witness_of_what_it_said_itself(memory: tiermem.Memory, model: Quoting) -> None:
+    chat(memory, "Where should we eat on Friday?", "I recommend the Blue Lantern on Mill Street.")
+    memory.flush()
+    model.words = "the Blue Lantern"
+    assert memory.ask("Which restaurant did you recommend?").supported
 
 
 PAGE = "The Harbour Museum closes at 18:30 on Sundays."

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tiermem.model import Caution, Check, CitedSentence
-from tiermem.proof import grade
+from tiermem.proof import Grade, grade
 from tiermem.text import Source
+from tiermem.trust import ASSISTANT_ROLES
 
 UNCITED = "the answer cites nothing"
 UNCHECKED = "the answer is too long to be checked, or has no word of the cited sentences"
@@ -25,7 +26,7 @@ def check(
     """
     if not cited:
         return Check(support="contradicted", grader=2, reason=UNCITED), ()
-    found = grade(answer, cited, question)
+    found = _grade_by_own_words(answer, cited, question)
     cautions = (*found.cautions, *((Caution(code="inferred"),) if is_inferred else ()))
     checked = Check(
         support=found.support,
@@ -37,3 +38,13 @@ def check(
         reason="" if found.sentences or found.unsupported else UNCHECKED,
     )
     return checked, found.sentences
+
+
+def _grade_by_own_words(answer: str, cited: Sequence[Source], question: str) -> Grade:
+    """Grade by all that is cited; by what people said alone if that supports the answer without the rest."""
+    found = grade(answer, cited, question)
+    if not any(caution.code in ("assistant", "memory") for caution in found.cautions):
+        return found
+    said = [one for one in cited if not (one.concluded or one.role.lower() in ASSISTANT_ROLES)]
+    alone = grade(answer, said, question)
+    return alone if alone.is_supported else found

@@ -162,6 +162,8 @@ class Composer:
         else:
             cited = [items[i] for i in dict.fromkeys(draft.cited) if 0 <= i < len(items)]
             worded = await self._check_wording(text, draft, cited)
+            if _is_of_assistant(worded.checks):
+                worded = await self._in_own_words(text, draft, items) or worded
         tokens = size((item.evidence for item in items), self._count)
         return replace(worded, read_tokens=tokens, by_rules=by_rules, degradations=self._all_degradations())
 
@@ -187,9 +189,21 @@ class Composer:
             complete=draft.complete,
             missing=draft.missing,
             probability=draft.probability,
-            statement=await self._statement(draft, cited, pages),
+            statement=None
+            if _is_of_assistant((verdict,))
+            else await self._statement(draft, cited, pages),
             declined=_reason_to_decline(verdict, self._unproved),
         )
+
+    async def _in_own_words(
+        self, text: str, draft: Draft, items: Sequence[EvidenceItem]
+    ) -> ComposedAnswer | None:
+        """The answer with the first evidence that supports it and is not an assistant's alone."""
+        for item in items:
+            worded = await self._check_wording(text, draft, [item])
+            if worded.checks[-1].supported:
+                return worded
+        return None
 
     async def _draft(self, evidence: Sequence[Evidence]) -> tuple[Draft, bool]:
         """The wording, and whether rules made it."""
@@ -236,6 +250,11 @@ class Composer:
         return tuple(self._degradations)
 
 
+def _is_of_assistant(checks: Sequence[Check]) -> bool:
+    """Whether only an assistant says so, by the last check."""
+    return any(caution.code == "assistant" for check in checks[-1:] for caution in check.cautions)
+
+
 def _reason_to_decline(verdict: Check, unproved: Unproved) -> str:
     if verdict.refused:
         return verdict.reason or "the words cited say otherwise"
@@ -274,10 +293,11 @@ def sources(cited: Iterable[EvidenceItem], pages: Mapping[PageId, Page]) -> list
         turns = _turns(evidence.spans, pages)
         found.update(dict.fromkeys(turns))
         concluded = bool(turns) and all(turn.concluded for turn in turns)
+        role = turns[0].role if len({turn.role for turn in turns}) == 1 else ""
         if evidence.source == "unit" or not turns:
-            found[Source(evidence.text, evidence.said_at, concluded=concluded)] = None
+            found[Source(evidence.text, evidence.said_at, concluded=concluded, role=role)] = None
         if evidence.event_at is not None:
-            found[Source(evidence.event_at, concluded=concluded)] = None
+            found[Source(evidence.event_at, concluded=concluded, role=role)] = None
     return list(found)
 
 
