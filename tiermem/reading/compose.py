@@ -189,9 +189,7 @@ class Composer:
             complete=draft.complete,
             missing=draft.missing,
             probability=draft.probability,
-            statement=None
-            if _is_of_assistant((verdict,))
-            else await self._statement(draft, cited, pages),
+            statement=None if _is_of_assistant((verdict,)) else await self._statement(draft, cited, pages),
             declined=_reason_to_decline(verdict, self._unproved),
         )
 
