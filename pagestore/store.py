@@ -21,6 +21,7 @@ from pagestore.files import (
     write_file_atomically,
 )
 from pagestore.line import decode
+from pagestore.lines.files import FileLines
 from pagestore.lines.segments import Segments
 from pagestore.log import DiskLog
 from pagestore.merkle import leaf_hash
@@ -96,6 +97,20 @@ class Store:
         `SpaceNotFound` when it is not there and may not be made. The caller closes it.
         """
         read_only = self._read_only if read_only is None else read_only
+        directory = self._prepare(space, read_only=read_only)
+        return DiskLog(directory, space, options=self._options, files=self._files, read_only=read_only)
+
+    def open_lines(self, space: SpaceId, *, writable: bool) -> FileLines:
+        """Open the lines of a space as they lie there, not folded; raises what `open_space` raises.
+
+        The caller closes them.
+        """
+        directory = self._prepare(space, read_only=not writable)
+        segment_bytes = (self._options or LogOptions()).segment_bytes
+        return FileLines(self._files, directory, writable=writable, segment_bytes=segment_bytes)
+
+    def _prepare(self, space: SpaceId, *, read_only: bool) -> str:
+        """Return the directory of a space, which can be made unless read-only."""
         directory = self._directory(space)
         if not read_only and self.format < FORMAT_NUMBER:
             raise OlderFormat(
@@ -107,7 +122,7 @@ class Store:
                 if read_only:
                     raise SpaceNotFound(f"store {self.path!r} has no space {space!r}")
                 self._files.make_directory(self._spaces)
-        return DiskLog(directory, space, options=self._options, files=self._files, read_only=read_only)
+        return directory
 
     def close(self) -> None:
         """Do nothing: a store in a directory holds nothing between two calls."""

@@ -36,7 +36,7 @@ def test_every_command_has_help_and_speaks_json(command: str) -> None:
     result = runner.invoke(app, [command, "--help"])
     assert result.exit_code == 0
     assert "--json" in result.output
-    assert ("--store" in result.output) is (command not in ("verify-bundle", "backup", "restore"))
+    assert ("--store" in result.output) is (command not in ("verify-bundle", "backup", "restore", "copy"))
 
 
 @pytest.mark.parametrize("command", COMMANDS)

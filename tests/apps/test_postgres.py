@@ -53,6 +53,30 @@ def test_commands_take_the_url_of_a_database(url: str, tmp_path: Path) -> None:
     assert "postgresql://postgres@" in run("doctor", *there, "--json", code=doctor_code(*there))
 
 
+def test_a_memory_is_copied_to_a_database_and_back_with_its_answers_and_proofs(
+    url: str, tmp_path: Path
+) -> None:
+    chat, disk, back = tmp_path / "chat.txt", str(tmp_path / "disk"), str(tmp_path / "back")
+    chat.write_text("Ann: Biscuit is allergic to chicken.\nBob: No treats then.\n", encoding="utf-8")
+    engine = ("--engine", "local")
+    run("ingest", str(chat), "--store", disk, *engine)
+    run("ask", "What is Biscuit allergic to?", "--store", disk, *engine)
+    run("checkpoint", "--store", disk, "--out", str(tmp_path / "kept.json"))
+    there = json.loads(run("copy", disk, url, "--json"))
+    again = json.loads(run("copy", url, back, "--space", "default", "--json"))
+    assert there["spaces"] == again["spaces"]
+    assert json.loads(run("copy", disk, url, "--json"))["spaces"][0]["new"] == 0
+    verify = ("verify", "--checkpoint", str(tmp_path / "kept.json"))
+    for look in (("answers",), ("audit",), ("units",), ("pages",), verify):
+        shown = {run(*look, "--store", place, "--json") for place in (disk, url, back)}
+        assert len(shown) == 1, look
+    run("audit", "--bundle", str(tmp_path / "answer.bundle"), "--store", url)
+    run("verify-bundle", str(tmp_path / "answer.bundle"))
+    assert "chicken" in run("ask", "What is Biscuit allergic to?", "--store", url, *engine)
+    assert "it went on" in run("copy", disk, url, code=1)
+    assert "copied to itself" in run("copy", url, url, code=1)
+
+
 def test_the_guide_lists_the_commands_that_need_a_directory_and_they_say_what_to_do(
     url: str, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from pagestore import PageLog, SpaceId
+from pagestore.lines.interface import Lines
 
 
 class SpaceStore(Protocol):
@@ -30,6 +31,10 @@ class SpaceStore(Protocol):
 
     def open_space(self, space: SpaceId) -> PageLog:
         """Open the log of a space, making it unless read-only. The caller closes it before the store."""
+        ...
+
+    def open_lines(self, space: SpaceId, *, writable: bool) -> Lines:
+        """Open the lines of a space as they lie there; the caller closes them before the store."""
         ...
 
     def close(self) -> None:

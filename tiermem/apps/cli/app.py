@@ -56,6 +56,7 @@ COMMANDS = {
     "trail": "Show what a unit superseded and what superseded it, each with the words it rests on.",
     "backup": "Write one file of a store: every page and everything concluded, without the index.",
     "restore": "Make a store of a backup, every hash checked. The index is made anew when a space is first used.",
+    "copy": "Copy a memory to another directory or database, with ids, proofs and answers. Run again, it goes on.",
     "upgrade": "Take a store of an earlier version to today's format. Every id, span, proof and checkpoint stays.",
     "export": "Write the dialogue of a space as JSON lines, which `tiermem ingest` reads back.",
     "doctor": "Look at what a memory needs here: weights, model, index, store, room (exit code 1: some is missing).",

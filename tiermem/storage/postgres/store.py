@@ -58,10 +58,14 @@ class PostgresStore:
         may not be made.
         """
         read_only = self._read_only if read_only is None else read_only
-        if read_only and not self.has_space(space):
-            raise SpaceNotFound(f"{self._database.name} has no space {space!r}")
-        lines = PostgresLines(self._database, space, segment_bytes=self._options.segment_bytes)
+        lines = self.open_lines(space, writable=not read_only)
         return Log(lines, space, options=self._options, read_only=read_only)
+
+    def open_lines(self, space: SpaceId, *, writable: bool) -> PostgresLines:
+        """See `SpaceStore.open_lines`; raises `SpaceNotFound` for one that is not there and only read."""
+        if not writable and not self.has_space(space):
+            raise SpaceNotFound(f"{self._database.name} has no space {space!r}")
+        return PostgresLines(self._database, space, segment_bytes=self._options.segment_bytes)
 
     def values(self, space: SpaceId) -> Iterator[tuple[str, str, bytes]]:
         """See `HasTables.values`."""
