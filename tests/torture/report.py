@@ -156,6 +156,9 @@ _FOOT = """## What the rows are, and are not
 - `false-facts` are made up, so that their truth is known; `real-facts` were written by a language model about
   real conversations, and its altered facts are altered by rule. It is a measurement, not a promise: what it
   lets through counts as no violation, and is printed beside the aim.
+- `postgres` runs one server, with real processes and a proxy on this machine. Replicas, failover, Citus and
+  poolers such as PgBouncer were not run. A page is summarised twice where the connection that held the claim
+  on it was cut while it was summarised; the first summary counts.
 - Retries, `Retry-After` and deadlines are tested against a loopback server in `tests/llm/test_openai.py`;
   `failing-model` shows that nothing is lost or doubled when they have run out.
 - LazyFS, an independent file system for lost writes, was not mounted: neither it nor `fusermount` is
