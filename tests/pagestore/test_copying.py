@@ -80,6 +80,14 @@ def test_damage_and_another_history_are_refused(store: Store, tmp_path: Path) ->
         copy(store, Store(tmp_path / "new"))
 
 
+def test_a_copy_that_lacks_something_is_no_copy(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pagestore.copying._append", lambda *given: iter(()))
+    with pytest.raises(Corrupt, match="is not what was copied"):
+        copy(store, Store(tmp_path / "other"))
+
+
 def test_a_copy_that_another_one_writes_meanwhile_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pagestore.copying._AT_ONCE", 5)
     lines, memory = MemoryLines(), MemoryLines()

@@ -9,6 +9,7 @@ import anyio
 
 from pagestore import Page, PageLog
 from tests.writing.parts import GARDEN, MOMENT, S1, DictIndex, Rules, claims_of, finding_on
+from tiermem.errors import MalformedReply
 from tiermem.ledger import Ledger
 from tiermem.model import Claim
 from tiermem.writing import ELSEWHERE, Consolidator, Writer, WriterOptions
@@ -39,7 +40,7 @@ class TwoWriters:
     async def of(cls, logs: tuple[PageLog, PageLog]) -> TwoWriters:
         one, other = [await Ledger.open(log) for log in logs]
         rules = SlowRules(), Rules()
-        options = WriterOptions(page_tokens=1)
+        options = WriterOptions(page_tokens=1, concurrency=1)
         writers = [
             Writer(ledger, DictIndex(), rule.engine, options)
             for ledger, rule in zip((one, other), rules, strict=True)
@@ -78,6 +79,26 @@ async def check_what_was_done_meanwhile_is_not_done_again(two: TwoWriters) -> No
         tasks.start_soon(other.distil_pending)
     assert slow.calls["distil"] + rules.calls["distil"] == len(GARDEN)
     assert {info.id for info in await one.pending_pages()} == set()
+
+
+async def check_what_waits_is_looked_at_again(two: TwoWriters) -> None:
+    """A page that waits in the list of one writer, and that another one has summarised, is left out."""
+    (slow, rules), (one, other) = two.rules, two.writers
+    slow.distils = _fail
+    for said in GARDEN:
+        await one.observe(S1, [said])
+        await one.seal()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(one.distil_pending)
+        await slow.begun.wait()
+        report = await other.distil_pending()
+        assert (report.distilled, report.elsewhere) == (len(GARDEN) - 1, 1)
+        slow.may_go_on.set()
+    assert (slow.calls["distil"], rules.calls["distil"]) == (1, len(GARDEN) - 1)
+
+
+def _fail(page: Page) -> Sequence[Claim]:
+    raise MalformedReply("no JSON")
 
 
 async def check_a_claim_ends_with_a_failure(two: TwoWriters) -> None:
@@ -127,6 +148,7 @@ async def check_one_consolidates(two: TwoWriters) -> None:
 CHECKS = (
     check_pages_are_summarised_once,
     check_what_was_done_meanwhile_is_not_done_again,
+    check_what_waits_is_looked_at_again,
     check_a_claim_ends_with_a_failure,
     check_findings_are_decided_on_once,
     check_one_consolidates,

@@ -55,6 +55,7 @@ async def test_an_answer_is_not_recorded_and_what_it_cost_is(two: TwoWriters, li
     since = one.erasures_by_others
     given = replace(answer("a1"), text=SECRET.text, usage=Usage(calls=2, input_tokens=7))
     await erase(two)
+    await one.catch_up()
     with pytest.raises(ErasedMeanwhile, match="another process erased words of space 'space' meanwhile"):
         await writer.answered(given, since=since)
     assert not holds_the_word(lines)
