@@ -207,6 +207,11 @@ def test_a_workspace_stores_a_reply_in_its_role_and_with_its_sources(web: tierme
         mind.add(web.search("museum")[0], sources=())
 
 
+def test_a_fact_that_is_remembered_has_sources_too(web: tiermem.Memory) -> None:
+    done = web.remember("The museum closes early on Sundays.", sources=web.context("museum on Sundays"))
+    assert done.unit.trust == "web"
+
+
 def test_sources_that_memory_does_not_know_are_refused(memory: tiermem.Memory) -> None:
     with pytest.raises(UnknownId):
         memory.add("So they say.", role="assistant", sources=["u1:unknown"])

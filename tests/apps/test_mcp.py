@@ -107,6 +107,22 @@ async def test_a_fact_is_the_assistants_unless_the_server_says_otherwise(
     assert (turn.speaker, turn.role, turn.trust) == stored
 
 
+async def test_a_fact_is_trusted_no_more_than_the_sources_that_are_named(
+    memory: tiermem.AsyncMemory,
+) -> None:
+    await memory.add("The shed opens at nine.", speaker="page", role="tool", trust="web", session="page")
+    await memory.flush()
+    async with Client(server(memory, as_user=True)) as client:
+        found = await called(client, "search", query="When does the shed open?", kind="pages", limit=1)
+        await called(
+            client, "remember", fact="The shed is open from nine.", sources=found["found"][0]["page_ids"]
+        )
+        refused = await client.call_tool("remember", {"fact": FACT, "sources": ["p1:unknown"]})
+        assert refused.is_error
+    (unit,) = await memory.units("main")
+    assert (unit.text, unit.trust) == ("The shed is open from nine.", "web")
+
+
 async def test_a_past_moment_is_stored_where_the_server_believes_stamps(memory: tiermem.AsyncMemory) -> None:
     async with Client(server(memory, stamps=True)) as client:
         await called(client, "remember", fact=FACT, said_at="2020-01-01")

@@ -939,17 +939,20 @@ class AsyncMemory:
         fact: str,
         *,
         session: str = "main",
+        sources: Context | Iterable[Evidence | str] | None = None,
         **said: Unpack[Attribution],
     ) -> Remembered:
         """Keep what a person states, word for word, as a unit that holds when this returns; no model call.
 
         It is a turn of its own, said by `speaker` ("user") in `session`, now or at `said_at`, and trusted as
-        its teller, or as `trust` stamps it. Its page seals. Like all that was said it can be audited and
-        erased. Raises `InvalidInput`, and then stores nothing, for what cannot be a unit: a single word, more
-        than 1,000 characters, words that read like an order to a model.
+        its teller, or as `trust` stamps it, and no more than its `sources` (see `add`). Its page seals. Like
+        all that was said it can be audited and erased. Raises `InvalidInput`, and then stores nothing, for
+        what cannot be a unit: a single word, more than 1,000 characters, words that read like an order to a
+        model.
         """
         components, into = self._writable, arguments.session_to_write(session)
-        turn = self._statement(text_in(fact, "fact"), said)
+        stated = self._statement(text_in(fact, "fact"), said)
+        (turn,) = lower_turns((stated,), await self._lowest_trust(sources), self._levels)
         async with self._lock.shared():
             done = await components.writer.remember(into, turn)
         return await self._finish_statement(done)

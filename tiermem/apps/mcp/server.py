@@ -263,11 +263,23 @@ class _Tools:
         ] = None,
         session: str = "main",
         trust: Annotated[str | None, Field(description="Trust it less than its role: web, tool.")] = None,
+        sources: Annotated[
+            list[str] | None,
+            Field(
+                description="Ids of the units, pages and answers it was made of: no more trusted than these."
+            ),
+        ] = None,
     ) -> dict[str, Any]:
         """Keep what somebody states, word for word; from now on it is found."""
         self._check_attribution(speaker, said_at, trust)
         kept = await self._memory.remember(
-            fact, session=session, speaker=speaker, role=self._role, said_at=said_at, trust=trust
+            fact,
+            session=session,
+            sources=sources,
+            speaker=speaker,
+            role=self._role,
+            said_at=said_at,
+            trust=trust,
         )
         return {"unit_id": kept.unit.id, "kept": kept.unit.text, "session": session}
 
