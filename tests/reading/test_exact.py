@@ -117,6 +117,26 @@ def test_a_phrase_in_quotation_marks_is_in_everything_found(memory: tiermem.Memo
     assert not memory.search('"gate blue"', kind="pages")
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        'When did Ann read "Nothing is Impossible"?',
+        "Which page of “nothing is impossible” did Ann like?",
+        'Did "Xenoblade Chronicals" come up when Ann talked about games?',
+        'Who said "the garden again" and "nothing is impossible"?',
+        'What does Ann think of "Becoming Nicole" and games? ',
+    ],
+)
+def test_a_phrase_of_a_question_goes_first_and_is_not_required(memory: tiermem.Memory, question: str) -> None:
+    memory.add("I finished the book you lent me, page 300 was lovely, and so are games.", speaker="Ann")
+    memory.add("Nothing is impossible is what they say about the garden.", speaker="Bob")
+    memory.flush()
+    found = memory.search(question, kind="turns")
+    assert any("the book you lent me" in one.text for one in found)
+    if "mpossible" in question:
+        assert "Nothing is impossible" in found[0].text
+
+
 def test_results_of_any_kind_are_sorted_by_one_score(memory: tiermem.Memory) -> None:
     for n in range(12):
         memory.add(f"I saw a heron near the lake on walk {n}. It was cold.", speaker="Ann")

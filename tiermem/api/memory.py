@@ -550,10 +550,11 @@ class AsyncMemory:
 
         What contains the query as it is typed, or an identifier of it ("INC-104", "report.pdf"), goes first,
         if it is among the 100 turns or units that hold most of its words. Phrases in quotation marks must be
-        in what is found. Of any kind, a unit has the score of the best turn it rests on, and one that only
-        repeats a turn which is found is left out. Among `"units"`, turns that are not summarised yet
-        represent themselves (`Evidence.source`). `asked_at` is the moment its relative dates are seen from
-        (now). What is left out is told by `min_trust` and the rest as in `ask`.
+        in what is found; of a query that ends with "?" they only go first. Of any kind, a unit has the score
+        of the best turn it rests on, and one that only repeats a turn which is found is left out. Among
+        `"units"`, turns that are not summarised yet represent themselves (`Evidence.source`). `asked_at` is
+        the moment its relative dates are seen from (now). What is left out is told by `min_trust` and the
+        rest as in `ask`.
         """
         query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
         scope, moment = self._scope_and_time(only)

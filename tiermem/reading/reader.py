@@ -217,7 +217,7 @@ class Reader:
         Of any kind are units and turns by one score: a unit has that of the best turn it rests on. A unit
         that only repeats a turn gives way to it; one whose words are in none of the turns has them beside it.
         What contains the topic as it is typed goes first, and phrases in quotation marks must be in what is
-        found.
+        found; those of a question (ending with "?") go first.
         """
         if limit < 1:
             raise InvalidInput(f"limit must be at least 1, not {limit}")

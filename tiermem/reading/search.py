@@ -136,7 +136,8 @@ class LookUp:
     """Looks up units, turns and pages of one view, for one question, asked at some moment.
 
     Units and turns that contain an identifier of the question go first. With `as_typed` so do those that
-    contain the query as it is, and phrases in quotation marks must be in what is found; see `reading.exact`.
+    contain the query as it is. Phrases in quotation marks must be in what is found; those of a question go
+    first. See `reading.exact`.
     """
 
     def __init__(
@@ -227,6 +228,8 @@ class LookUp:
             return Exact()
         phrases = find_phrases(query) if self._as_typed else ()
         typed = (ExactText(query),) if self._as_typed and not phrases and stems(query) else ()
+        if query.rstrip().endswith("?"):  # what answers a question need not repeat its words
+            return Exact(preferred=(*find_identifiers(query), *phrases, *typed))
         return Exact(required=phrases, preferred=(*find_identifiers(query), *typed))
 
     async def _exact_units(self, exact: Exact) -> list[Hit]:
