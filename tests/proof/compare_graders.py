@@ -5,8 +5,9 @@
 Each case is graded by `check.graded` or `link` (version 1) and by `grade` (version 2), with the same turns
 cited. True are the gold answers of LoCoMo with exactly the annotated evidence, and the facts that a model
 wrote, with all turns they rest on. Altered are these, as in `guard_on_real_text`; of answers, people are
-swapped in the question. False are the handwritten claims and answers, of which a few are arguable. The aims
-are those of the design, for the share `supported`; of gold answers also for those without unsupported words.
+swapped in the question. False are the handwritten claims and answers, of which a few are arguable. The unseen
+answers, true and false, were written by somebody who had not read the rules, after the rules. The aims are
+those of the design, for the share `supported`; of gold answers also for those without unsupported words.
 """
 
 import argparse
@@ -36,6 +37,7 @@ from tiermem.proof import graded, link
 from tiermem.proof.grade import Grade, grade
 from tiermem.text import Source
 
+UNSEEN = Path(__file__).with_name("unseen_answers.jsonl")
 AIMS = {
     "answers: gold": "supported >= .35, without unsupported words >= .68",
     "answers: people swapped": "supported <= .05",
@@ -44,6 +46,7 @@ AIMS = {
     "facts: negation": "supported <= .05",
     "false claims": "supported <= .25 on cases not seen",
     "false answers": "supported <= .25 on cases not seen",
+    "unseen: false answers": "supported <= .25",
 } | {
     f"{what}: {kind}": "supported <= .01"
     for what in ("answers", "facts")
@@ -132,6 +135,19 @@ def false_cases(attacks: Path) -> Iterator[GradedCase]:
         )
 
 
+def unseen_cases() -> Iterator[GradedCase]:
+    for line in UNSEEN.read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        yield GradedCase(
+            kind=f"unseen: {'true' if case['true'] else 'false'} answers",
+            text=case["answer"],
+            question=case["question"],
+            cited=[
+                Source(each["text"], moment(each["said_at"]), each["speaker"]) for each in case["sources"]
+            ],
+        )
+
+
 def moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
@@ -180,6 +196,7 @@ def main() -> None:
         *answer_cases(options.data / "locomo"),
         *fact_cases(options.data / "locomo"),
         *false_cases(options.data / "attacks"),
+        *unseen_cases(),
     ]
     out = [table(count_grades(iter(cases)))]
     for case in cases:

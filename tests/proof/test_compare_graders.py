@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.proof.compare_graders import answer_cases, count_grades, false_cases, table
+from tests.proof.compare_graders import answer_cases, count_grades, false_cases, table, unseen_cases
 
 
 @pytest.mark.shared
@@ -21,3 +21,10 @@ def test_few_altered_and_false_answers_are_supported_and_half_of_the_true_ones(s
     assert shares["answers: name"] == 0
     assert max(shares["false claims"], shares["false answers"]) <= 0.25
     assert "false answers" in table(counts)
+
+
+def test_answers_that_were_written_after_the_rules_are_graded_as_the_page_says() -> None:
+    counts = count_grades(unseen_cases())
+    true, false = counts["unseen: true answers"], counts["unseen: false answers"]
+    assert (true["cases"], true["no unsupported word"], true["supported"]) == (50, 44, 26)
+    assert (false["cases"], false["version 1: stated or derived"], false["supported"]) == (70, 57, 24)
