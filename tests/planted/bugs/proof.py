@@ -179,4 +179,20 @@ BUGS = (
         after='";:"',
         found_by=("tests/proof/test_derive.py", *_ALL),
     ),
+    Bug(
+        name="any caution is taken for the topic",
+        file="tiermem/proof/grade.py",
+        function="Grade.is_supported",
+        before='caution.code != "topic"',
+        after='caution.code == "topic"',
+        found_by=("tests/proof/test_grade.py", *_ALL),
+    ),
+    Bug(
+        name="words between two marked ones are marked",
+        file="tiermem/proof/grade.py",
+        function="_merge_places",
+        before="not any(char.isalnum() for char in text[merged[-1][1] : start])",
+        after="merged[-1][1] < start",
+        found_by=("tests/proof/test_grade.py", *_ALL),
+    ),
 )
