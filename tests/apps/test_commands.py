@@ -558,6 +558,12 @@ def test_agents_see_their_own_and_what_they_are_granted(tmp_path: Path) -> None:
     tiermem(store, "ingest", str(said), "--agent", "planner", "--engine", "local")
     tiermem(store, "ingest", str(other), "--engine", "local")
     assert "fern" in tiermem(store, "search", "vault of the house", "--agent", "planner").stdout
+    printed = tiermem(
+        store, "ask", "Where is the vault?", "--agent", "planner", env={"COLUMNS": "300"}
+    ).stdout
+    assert f"--store {store} --agent planner" in printed
+    as_set = {"COLUMNS": "300", "TIERMEM_AGENT": "planner"}
+    assert "--agent" not in tiermem(store, "ask", "Where is the vault?", env=as_set).stdout
     assert "fern" in tiermem(store, "search", "vault of the house").stdout
     assert "fern" not in tiermem(store, "search", "vault of the house", "--agent", "boss").stdout
     assert "no agent" in tiermem(store, "grants").stdout

@@ -144,11 +144,13 @@ class Place:
         return self.open(engine=engine, read_only=True)
 
     def command(self, name: str, argument: str) -> str:
-        """A command line that leads to the same store and space, as short as it may be."""
+        """A command line for the same store, space and agent, as short as it may be."""
         usual = str(parse_store(os.environ.get("TIERMEM_STORE", DEFAULT_STORE)))
         where = [] if str(self.store) == usual else ["--store", str(self.store)]
         if self.space is not None and self.space != os.environ.get("TIERMEM_SPACE"):
             where += ["--space", self.space]
+        if self.agent is not None and self.agent != os.environ.get("TIERMEM_AGENT"):
+            where += ["--agent", self.agent]
         return f"{program()} {shlex.join([name, argument, *where])}"
 
 
