@@ -25,6 +25,7 @@ _CLAUSE_END = re.compile(r"[,;:()—–]|\s-\s|\b(?:but|although|though|whereas)
 _CONDITION = re.compile(r"\b(?:if|unless|suppose|supposing|in case)\b", re.IGNORECASE)
 _POSSIBILITY = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|might|could|would|(?:I|we)['’]d (?:love|like|rather)|"
+    r"(?:I|we|you|he|she|they|it|this|that|there)\s(?-i:may)|"
     r"wish(?:es|ed)?|"
     r"not sure|no idea|wonder(?:ing|ed)?|guess|imagin(?:e|ing)|dream(?:s|ing|ed)? (?:of|about)|"
     r"hop(?:e|es|ing|ed) to|thinking (?:of|about)|consider(?:ing|s)?|joking)\b",
