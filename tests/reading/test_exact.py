@@ -188,6 +188,24 @@ def test_a_limit_above_what_is_stored_finds_all_of_it(memory: tiermem.Memory) ->
             assert len(memory.search("lighthouse log", kind=kind, limit=limit)) == min(limit, 150)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_larger_limit_lists_the_same_turns_first(memory: tiermem.Memory, seed: int) -> None:
+    chosen = random.Random(seed)
+    topics = ["harbour", "lantern", "violin", "orchard", "meadow", "bicycle", "kettle", "museum", "ferry"]
+    memory.add(
+        [
+            {
+                "speaker": chosen.choice(("Ann", "Bob")),
+                "text": f"We saw the {' and the '.join(chosen.sample(topics, chosen.randint(1, 4)))}.",
+            }
+            for _ in range(400)
+        ]
+    )
+    memory.flush()
+    few, more = (memory.search("harbour violin ferry", kind="turns", limit=limit) for limit in (20, 60))
+    assert [one.spans for one in few] == [one.spans for one in more][:20]
+
+
 WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath")
 
 

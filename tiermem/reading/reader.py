@@ -225,11 +225,12 @@ class Reader:
         async def found(view: View) -> Recollection:
             lookup = LookUp(
                 view,
-                _at_least(limit, self._options),
+                self._options,
                 asked_at=asked_at,
                 strategy=strategy,
                 reranker=self._reranker,
                 as_typed=True,
+                at_least=limit,
             )
             items, degradations = await self._search_kind(lookup, topic, limit, kind)
             undated = 0 if scope.within is None else await lookup.undated()
@@ -501,12 +502,6 @@ def _in_exact_order(pages: Iterable[tuple[Hit, Page]], exact: Exact) -> list[tup
     """Leave out pages without a required phrase, and put first what contains most of what is preferred."""
     allowed = [pair for pair in pages if exact.is_allowed(pair[1].text)]
     return sorted(allowed, key=lambda pair: -exact.count_in(pair[1].text))
-
-
-def _at_least(limit: int, options: ReadingOptions) -> ReadingOptions:
-    """Return options that rank as many turns as are wanted."""
-    candidates = max(options.ranking.candidates, limit)
-    return replace(options, ranking=replace(options.ranking, candidates=candidates))
 
 
 def _as_many_as_fit(max_tokens: int, options: ReadingOptions) -> ReadingOptions:

@@ -138,6 +138,9 @@ class LookUp:
     Units and turns that contain an identifier of the question go first. With `as_typed` so do those that
     contain the query as it is. Phrases in quotation marks must be in what is found; those of a question go
     first. See `reading.exact`.
+
+    `at_least` is how many turns are wanted: more candidates are ranked only if the usual ones are fewer, so
+    that a larger limit lists the same turns first.
     """
 
     def __init__(
@@ -149,8 +152,10 @@ class LookUp:
         strategy: Strategy = "hybrid",
         reranker: Reranker | None = None,
         as_typed: bool = False,
+        at_least: int = 0,
     ) -> None:
         self.view = view
+        self._at_least = at_least
         self._as_typed = as_typed
         self._mode = MODES[strategy]
         self._asked_at = asked_at
@@ -348,9 +353,10 @@ class LookUp:
         return await to_thread.run_sync(cut_turn, turn, score, fits)
 
     async def _turns(self, question: Question) -> Turns:
-        wanted = limit = self._options.ranking.candidates
+        limit = self._options.ranking.candidates
         if not self.view.scope.is_open:
-            wanted = limit = max(limit, self._options.as_of_pool)
+            limit = max(limit, self._options.as_of_pool)
+        wanted = self._at_least if self.view.scope.turns is None else max(limit, self._at_least)
         exact, before = self.exact(question.text), -1
         exact_turns = await self._exact_turns(exact)
         while True:
@@ -360,10 +366,9 @@ class LookUp:
             pages = [page for _, page in read.read]
             containing = _containing(exact, exact_turns, pages)
             gathered = gather(_with_sealed_ids({**containing, **found.hits}, pages), pages)
-            enough = self.view.scope.turns is None or len(gathered.candidates) >= wanted
-            if enough or len(found.hits) <= before:
+            if len(gathered.candidates) >= wanted or len(found.hits) < limit or len(found.hits) <= before:
                 break
-            limit, before = limit * DEEPER, len(found.hits)
+            limit, before = max(limit * DEEPER, self._at_least), len(found.hits)
         asked = question.among(found.named, found.rarity)
         self._asked[question.text] = asked, lexicon
         turns = await to_thread.run_sync(ranked_turns, asked, gathered, lexicon, self._options.ranking)
@@ -371,7 +376,7 @@ class LookUp:
 
     async def _turns_by_one(self, question: Question) -> Turns:
         """The turns by their vectors alone, or by their words alone; by these what the index lacks."""
-        wanted = limit = self._options.ranking.candidates
+        wanted = limit = max(self._options.ranking.candidates, self._at_least)
         exact, before = self.exact(question.text), -1
         exact_turns = await self._exact_turns(exact)
         while True:

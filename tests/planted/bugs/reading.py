@@ -92,9 +92,17 @@ BUGS = (
         name="a rare speaker's turns are looked for once",
         file="tiermem/reading/search.py",
         function="LookUp._turns",
-        before="enough or len(found.hits) <= before",
+        before="len(gathered.candidates) >= wanted or len(found.hits) < limit or len(found.hits) <= before",
         after="True",
         found_by=("tests/reading/test_view.py", "tests/api/test_filters.py"),
+    ),
+    Bug(
+        name="a larger limit ranks other turns",
+        file="tiermem/reading/search.py",
+        function="LookUp._turns",
+        before="limit = self._options.ranking.candidates",
+        after="limit = max(self._options.ranking.candidates, self._at_least)",
+        found_by=("tests/reading/test_exact.py",),
     ),
     Bug(
         name="pages with a turn that is asked for are left out before they are read",
