@@ -47,7 +47,8 @@ def _label_in_words(answer: Answer) -> str:
             beyond = (
                 f"; not in the cited words: {', '.join(answer.unsupported)}" if answer.unsupported else ""
             )
-            return f"worded by {answer.trace.engine}; the quotes are exact{beyond}"
+            unchecked = "".join(f"; {check.reason}" for check in answer.trace.checks[-1:] if check.reason)
+            return f"worded by {answer.trace.engine}; the quotes are exact{beyond}{unchecked}"
         case "worded" if any(check.reason == ONLY_CONCLUDED for check in answer.trace.checks[-1:]):
             return f"not confirmed: {ONLY_CONCLUDED}"
         case "worded":
