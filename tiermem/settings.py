@@ -31,6 +31,7 @@ RouterName = Literal["fused", "llm", "gate", "nearest", "learned", "always", "ne
 
 EMBEDDED = "embedded"
 IN_PROCESS = "memory"
+IN_STORE = "pgvector"
 _NAMED: Mapping[str, Registry[Any]] = {"embedder": EMBEDDERS, "index": INDEXES, "reranker": RERANKERS}
 """What other packages may bring a part for, beside what is listed at the setting."""
 
@@ -80,9 +81,9 @@ class Settings(BaseSettings):
 
     index: str = EMBEDDED
     """`embedded` (one file in the directory of the pages), `memory` (in this process, nothing written, made
-    again from pages and ledger at each opening), the `http://` or `https://` URL of a Qdrant server, the
-    `postgresql://` URL of a database with pgvector; or one that an installed package brings
-    (`tiermem.indexes`).
+    again from pages and ledger at each opening), `pgvector` (in the database of a store in PostgreSQL), the
+    `http://` or `https://` URL of a Qdrant server, the `postgresql://` URL of a database with pgvector; or
+    one that an installed package brings (`tiermem.indexes`).
     """
     index_api_key: SecretStr | None = None
     """Key for the Qdrant server."""

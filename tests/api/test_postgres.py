@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -78,6 +79,115 @@ def test_a_second_process_finds_what_the_first_was_told_and_writes_too(
     subprocess.run([sys.executable, "-W", "error", "-c", other, url], check=True, timeout=120)
     assert "fish" in " ".join(found.text for found in memory.search("Biscuit likes"))
     assert len(memory.answers()) == 1
+
+
+def test_two_processes_fill_and_search_one_index_in_the_database(url: str) -> None:
+    with open_memory(url, index="pgvector") as memory:
+        fill = [
+            subprocess.Popen([sys.executable, "-W", "error", "-c", FILL, url, name])
+            for name in ("ann", "bob")
+        ]
+        assert [process.wait(120) for process in fill] == [0, 0]
+        memory.flush()
+        found = memory.search("lamp in the attic", limit=100)
+        assert len({one.text for one in found}) > 20
+        assert not memory.stats().problems
+        assert memory.stats().index_pending == 0
+        turns = memory.stats().turns
+    rows = "SELECT count(*), count(DISTINCT entry) FROM tiermem_index.points WHERE collection = 'turns'"
+    assert execute(url, rows) == [(turns, turns)]
+    assert turns == 40
+
+
+FILL = """
+import sys, tiermem
+url, name = sys.argv[1:]
+with tiermem.open(
+    url, engine="local", embedder="hashed", distil="inline", index="pgvector", page_tokens=100
+) as memory:
+    for number in range(20):
+        memory.add(f"{name} put lamp {number} in the attic of house {number}.", speaker=name, session=name)
+        found = memory.search(f"{name} put lamp {number} in the attic")
+        assert any(f"{name} put lamp {number} in" in one.text for one in found), (name, number, found)
+"""
+
+
+def test_a_process_that_is_killed_while_it_fills_the_index_leaves_no_gap(url: str) -> None:
+    kill = FILL.replace("import sys, tiermem", KILLING)
+    killed = subprocess.run([sys.executable, "-c", kill, url, "ann"], check=False, timeout=120)
+    assert killed.returncode == -signal.SIGKILL
+    (before,) = execute(url, "SELECT count(*) FROM tiermem_index.points WHERE collection = 'turns'")
+    with open_memory(url, index="pgvector") as memory:
+        memory.flush()
+        turns = memory.stats().turns
+        assert before[0] < turns
+        assert memory.stats().index_pending == 0
+    rows = "SELECT count(*) FROM tiermem_index.points WHERE collection = 'turns'"
+    assert execute(url, rows) == [(turns,)]
+
+
+KILLING = """
+import os, signal, sys, tiermem
+from tiermem.index.postgres import PostgresIndex
+set_mark, marks = PostgresIndex.set_mark, []
+async def set_mark_or_die(self, *given):
+    await set_mark(self, *given)
+    marks.append(given)
+    if len(marks) == 9:
+        os.kill(os.getpid(), signal.SIGKILL)
+PostgresIndex.set_mark = set_mark_or_die
+"""
+
+
+def test_words_that_one_process_erases_leave_the_index_of_all(url: str) -> None:
+    with open_memory(url, index="pgvector") as memory:
+        tell(memory)
+        memory.flush()
+        subprocess.run([sys.executable, "-W", "error", "-c", ERASE, url], check=True, timeout=120)
+        rows = "SELECT entry FROM tiermem_index.points WHERE collection = 'turns'"
+        assert len(execute(url, rows)) == len(DIALOGUE) - 1
+        assert "chicken" not in " ".join(one.text for one in memory.search("Biscuit allergic to chicken"))
+        memory.add("Biscuit likes fish.", speaker="Caroline")
+        memory.flush()
+        assert len(execute(url, rows)) == len(DIALOGUE)
+        assert not memory.stats().problems
+        receipt = memory.erase(session="s2", reason="asked to")
+        assert receipt.leftovers.clean
+        assert "tiermem_index" in receipt.not_reached
+        assert len(execute(url, rows)) == 3
+
+
+ERASE = """
+import sys, tiermem
+with tiermem.open(sys.argv[1], engine="local", embedder="hashed", index="pgvector") as memory:
+    receipt = memory.erase(turn="t2", session="s1", reason="asked to")
+    assert receipt.erasure.index == "removed" and receipt.leftovers.clean, receipt
+"""
+
+
+def test_names_in_the_index_are_looked_through_for_leftovers(url: str) -> None:
+    with open_memory(url, index="pgvector") as memory:
+        tell(memory)
+        memory.flush()
+        execute(url, "UPDATE tiermem_index.points SET session = 'never learned to swim'")
+        found = {one.file for one in memory.leftover_scan(["never learned to swim"]).found}
+        assert found == {"tiermem.lines", "tiermem_index.points"}
+
+
+def test_an_index_that_was_restored_from_elsewhere_is_made_again(url: str) -> None:
+    with open_memory(url, index="pgvector") as memory:
+        tell(memory)
+        memory.flush()
+    execute(url, "UPDATE tiermem_index.marks SET digest = 'another'")
+    with open_memory(url, index="pgvector") as memory:
+        memory.flush()
+        assert memory.stats().index_pending == 0
+        assert not memory.stats().problems
+
+
+def test_pgvector_is_for_stores_in_a_database(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="name a database"):
+        open_memory(str(tmp_path / "store"), index="pgvector")
 
 
 def test_a_page_that_another_process_summarises_is_left_to_it(url: str) -> None:

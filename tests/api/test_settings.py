@@ -52,7 +52,7 @@ def opened(path: Path | str, **given: Any) -> Components:
             {"index": "./qdrant"},
             r"'\./qdrant' is not known: give 'embedded', 'memory', 'http://<Qdrant server>', 'https",
         ),
-        ({"index": "localhost:6333"}, r"'https://<Qdrant server>' or 'postgresql://<database"),
+        ({"index": "localhost:6333"}, r"'https://<Qdrant server>', 'pgvector' or 'postgresql://<database"),
         ({"index": "http://"}, r"'http://<Qdrant server>'"),
         ({"embedder": "minilm:int4"}, r"embedder: 'minilm:int4'.*did you mean 'minilm:int8'\?"),
         ({"embedder": "openai:"}, r"'openai:<model name>'"),

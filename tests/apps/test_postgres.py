@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tiermem.apps.cli.app
-from tests.postgres import PostgresServer
+from tests.postgres import PostgresServer, execute
 from tiermem.apps.cli.app import app
 from tiermem.apps.http.app import application
 from tiermem.apps.http.keys import Keys
@@ -51,6 +51,32 @@ def test_commands_take_the_url_of_a_database(url: str, tmp_path: Path) -> None:
     run("stats", *there)
     run("verify", *there)
     assert "postgresql://postgres@" in run("doctor", *there, "--json", code=doctor_code(*there))
+
+
+def test_the_index_in_the_database_is_examined_and_made_again(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat, there = tmp_path / "chat.txt", ("--store", url)
+    chat.write_text("Ann: Biscuit is allergic to chicken.\nBob: No treats then.\n", encoding="utf-8")
+    monkeypatch.setenv("TIERMEM_INDEX", "pgvector")
+    assert examined(*there) == ("absent", "made in the database with the store")
+    run("ingest", str(chat), *there, "--engine", "local")
+    verdict, state = examined(*there)
+    assert verdict == "good"
+    assert re.fullmatch(r"in the database of the store, pgvector [0-9.]+", state)
+    execute(url, "TRUNCATE tiermem_index.marks, tiermem_index.points CASCADE")
+    run("reindex", *there)
+    assert execute(url, "SELECT count(*) FROM tiermem_index.points WHERE collection = 'turns'") == [(2,)]
+    assert "chicken" in run("ask", "What is Biscuit allergic to?", *there, "--engine", "local")
+    verdict, state = examined("--store", str(tmp_path / "disk"))
+    assert (verdict, "name a database" in state) == ("missing", True)
+
+
+def examined(*there: str) -> tuple[str, str]:
+    """How `doctor` finds the index."""
+    done = json.loads(run("doctor", *there, "--json", code=doctor_code(*there)))
+    (found,) = (finding for finding in done["findings"] if finding["what"] == "index")
+    return found["verdict"], found["state"]
 
 
 def test_a_memory_is_copied_to_a_database_and_back_with_its_answers_and_proofs(

@@ -2,15 +2,18 @@
 
 import random
 import re
+import signal
+import sys
 import uuid
 from pathlib import Path
 
+import anyio
 import pytest
 
 from pagestore import History
 from tests.postgres import PostgresServer, execute
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.errors import IndexMismatch, IndexUnavailable
+from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index.engine import COLLECTIONS
 from tiermem.index.interface import Hit, Index, Mode, TurnHits
 from tiermem.index.memory import MemoryIndex
@@ -21,15 +24,15 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
-def database(postgres: PostgresServer) -> str:
+def server_url(postgres: PostgresServer) -> str:
     return postgres.create_database()
 
 
 @pytest.fixture
-def url(database: str) -> str:
+def url(server_url: str) -> str:
     """A database without an index."""
-    execute(database, "DROP SCHEMA IF EXISTS tiermem_index CASCADE")
-    return database
+    execute(server_url, "DROP SCHEMA IF EXISTS tiermem_index CASCADE")
+    return server_url
 
 
 class TestPostgresIndex(IndexContract):
@@ -100,6 +103,84 @@ async def test_what_is_removed_leaves_no_row(url: str) -> None:
     await index.close()
     for table in ("points", "terms", "vectors"):
         assert execute(url, f"SELECT FROM tiermem_index.{table}") == []
+
+
+async def test_what_a_process_puts_is_found_together_at_the_end_or_not_at_all(
+    url: str,
+) -> None:
+    index, other = PostgresIndex(url, HashEmbedder()), PostgresIndex(url, HashEmbedder())
+    async with index.writing(ANN) as inside:
+        await inside.put(ANN, "units", GARDEN)
+        await inside.set_mark(ANN, upto(3))
+        assert (await inside.count(ANN, "units"), await inside.mark(ANN)) == (len(GARDEN), upto(3))
+        for outside in (index, other):
+            assert (await outside.count(ANN, "units"), await outside.mark(ANN)) == (0, History())
+    assert (await other.count(ANN, "units"), await other.mark(ANN)) == (len(GARDEN), upto(3))
+    with pytest.raises(CutShort):
+        await drop_cut_short(other)
+    assert (await index.count(ANN, "units"), await index.mark(ANN)) == (len(GARDEN), upto(3))
+    await index.close()
+    await other.close()
+
+
+class CutShort(Exception):
+    """Ends what a process puts."""
+
+
+async def drop_cut_short(index: PostgresIndex) -> None:
+    async with index.writing(ANN) as inside:
+        await inside.drop(ANN)
+        raise CutShort
+
+
+async def test_one_process_at_a_time_writes_a_space(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    index, other = PostgresIndex(url, HashEmbedder()), PostgresIndex(url, HashEmbedder())
+    steps: list[str] = []
+
+    async def write_too() -> None:
+        async with other.writing(ANN):
+            steps.append("second")
+
+    async with anyio.create_task_group() as tasks, index.writing(ANN), other.writing(BOB):
+        tasks.start_soon(write_too)
+        await anyio.sleep(0.2)
+        steps.append("first")
+    assert steps == ["first", "second"]
+    monkeypatch.setattr("tiermem.storage.postgres.database._LOCK_WAIT", "100ms")
+    async with index.writing(ANN):
+        with pytest.raises(IndexLocked, match="another process is writing"):
+            async with other.writing(ANN):
+                raise AssertionError("both write")
+    await index.close()
+    await other.close()
+
+
+async def test_a_killed_process_leaves_nothing_and_the_lock_is_free(url: str) -> None:
+    index = PostgresIndex(url, HashEmbedder())
+    put = (
+        "import anyio, os, signal, sys\n"
+        "from tests.index.test_postgres import ANN, GARDEN, HashEmbedder, PostgresIndex, upto\n"
+        "async def put():\n"
+        "    async with PostgresIndex(sys.argv[1], HashEmbedder()).writing(ANN) as inside:\n"
+        "        await inside.put(ANN, 'units', GARDEN)\n"
+        "        await inside.set_mark(ANN, upto(3))\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "anyio.run(put)\n"
+    )
+    killed = await anyio.run_process([sys.executable, "-c", put, url], check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    async with index.writing(ANN) as inside:
+        assert (await inside.count(ANN, "units"), await inside.mark(ANN)) == (0, History())
+    await index.close()
+
+
+async def test_an_index_made_again_for_another_embedder_is_not_used_by_who_has_it_open(url: str) -> None:
+    index = PostgresIndex(url, HashEmbedder())
+    await index.set_mark(ANN, upto(3))
+    await PostgresIndex(url, HashEmbedder(seed=1), fresh=[ANN]).close()
+    with pytest.raises(IndexMismatch, match=r"hash-1.*hash-0"):
+        await index.mark(ANN)
+    await index.close()
 
 
 @pytest.mark.parametrize("owners", [None, (MINE,)])

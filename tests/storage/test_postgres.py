@@ -275,9 +275,7 @@ def test_a_batch_that_was_committed_while_the_connection_broke_is_there_once(
 def test_a_writer_that_waits_too_long_is_told_that_another_one_writes(
     database: Database, space: SpaceId, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "tiermem.storage.postgres.database._SETTINGS", "SELECT set_config('lock_timeout', '50ms', true)"
-    )
+    monkeypatch.setattr("tiermem.storage.postgres.database._LOCK_WAIT", "50ms")
     one, other = (PostgresLines(database, space, segment_bytes=400) for _ in range(2))
     one.begin_write(-1)
     with pytest.raises(Locked, match="another process is writing"):

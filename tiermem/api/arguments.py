@@ -39,7 +39,7 @@ from tiermem.reading import (
 from tiermem.reasoning import Engine
 from tiermem.runtime.components import EngineName, Opening, Parts
 from tiermem.salience import Outcome
-from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
+from tiermem.settings import EMBEDDED, IN_PROCESS, IN_STORE, Settings
 from tiermem.storage import parse_place
 from tiermem.trust import TrustLevels
 from tiermem.workspace import POLICIES, Eviction, Order
@@ -560,13 +560,13 @@ def opening(
 
 
 def _settings_for_a_database(settings: Settings) -> Settings:
-    """The settings with the index in this process: no other one is written by several processes yet."""
-    if settings.index not in (EMBEDDED, IN_PROCESS):
+    """The settings with an index that several processes may use: in the same database, or in each process."""
+    if settings.index not in (EMBEDDED, IN_PROCESS, IN_STORE):
         raise InvalidInput(
-            f"index={shown_url(settings.index)!r} cannot be used with a database yet: leave it out, and each "
-            "process keeps an index of its own in its memory"
+            f"index={shown_url(settings.index)!r} cannot be used with a store in a database: {IN_STORE!r} "
+            "keeps it there too; leave it out, and each process keeps one of its own in its memory"
         )
-    return settings.model_copy(update={"index": IN_PROCESS})
+    return settings if settings.index == IN_STORE else settings.model_copy(update={"index": IN_PROCESS})
 
 
 _CAN = {"model": "complete", "embedder": "embed", "index": "search", "reranker": "score"}

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, TypeVar, Unpack
@@ -190,8 +191,8 @@ class AsyncMemory:
         alone where the index is in shards). It sees what was there when it was opened.
         When `path` is the URL of a PostgreSQL database (`"postgresql://ann:…@host/memory"`, which needs
         `tiermem[postgres]`) several processes may write the space at once: before each call it reads what
-        others wrote. Its index is in this process, and `Inaccessible` says that the database is not reached
-        or refuses.
+        others wrote. Its index is in this process, or with `index="pgvector"` in the same database.
+        `Inaccessible` says that the database is not reached or refuses.
         When `path` is a URL (`"http://127.0.0.1:8000"`) the memory is that of a server (`tiermem serve`), and
         `key` one that it knows: the same methods, each of them a request. How it is opened is the server's to
         choose, so of all else only `space` and `create` are taken. `ServerUnavailable` where nobody answers.
@@ -1359,8 +1360,11 @@ class AsyncMemory:
     async def _scan_leftovers(self, words: Fingerprints) -> LeftoverScan:
         components = self._open
         store: object = components.store
+        index: object = components.index
         if isinstance(store, HasTables):
             values = store.values(components.ledger.space)
+            if isinstance(index, HasTables):
+                values = chain(values, index.values(components.ledger.indexed_as))
             return await to_thread.run_sync(scan_tables, values, words)
         return await to_thread.run_sync(leftover_scan, components.directory, components.ledger.space, words)
 

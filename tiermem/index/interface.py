@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Collection as Collection_
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -166,6 +166,19 @@ class Shows(Protocol):
         ...
 
 
+@runtime_checkable
+class SupportsTransactions(Protocol):
+    """An index of which several processes write a space, one at a time."""
+
+    def writing(self, space: SpaceId) -> AbstractAsyncContextManager[Index]:
+        """Return the index as seen by the only process that writes the space.
+
+        What it puts is kept, and found by others, when the block ends. Where it ends with an error, nothing
+        is. Raises `IndexLocked` where another process writes for more than half a minute.
+        """
+        ...
+
+
 class Searches(Protocol):
     """An index as reading sees it: asked, and not filled.
 
@@ -280,9 +293,11 @@ class IndexRequest:
     name: str
     embedder: Embedder
     folder: Path | None
-    """Where its files lie if it has any; `None` for a store that ends with the process."""
+    """Where its files lie if it has any; `None` for a store that is not in a directory."""
     closing: AsyncExitStack
     """What is to be done when the memory closes: whoever opens an index adds its `close`."""
+    database: str | None = field(default=None, repr=False)
+    """The URL of the database of the store; it may hold a password. `None` for any other store."""
     api_key: str | None = None
     read_only: bool = False
     """Nothing is to be written or made."""

@@ -13,6 +13,7 @@ INDEXES: Registry[OpenIndex] = Registry(
         "memory": "tiermem.index.memory:open_in_process",
         "http://<Qdrant server>": "tiermem.index.qdrant:open_server",
         "https://<Qdrant server>": "tiermem.index.qdrant:open_server",
+        "pgvector": "tiermem.index.postgres:open_in_store",
         "postgresql://<database with pgvector>": "tiermem.index.postgres:open_database",
     },
 )

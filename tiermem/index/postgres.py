@@ -2,34 +2,41 @@
 
 Vectors are compared exactly, and BM25 is computed in SQL, with document frequencies of what the caller may
 see. The tables are in the schema `tiermem_index`, and say what they were made with. Every write is durable
-when it returns.
+when it returns, and one inside `writing` when that ends.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from copy import copy
 from datetime import datetime, time
 from functools import partial
-from typing import Any, LiteralString, cast
+from typing import Any, Literal, LiteralString, Self, cast
 
-from anyio import to_thread
+from anyio import CancelScope, to_thread
 
 from pagestore import History, SpaceId
 from pagestore.errors import Full, Locked, PageStoreError
 from tiermem.embedding.interface import Embedder
-from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable
+from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable, InvalidInput
+from tiermem.index.absent import AbsentIndex
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
 from tiermem.index.engine import TIMES, Point, PointFilter, Probe, ProjectedIndex, Vector
 from tiermem.index.folder import description
 from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, IndexRequest
+from tiermem.index.interface import Collection, Index, IndexRequest
 
 try:
-    from tiermem.storage.postgres.database import Database, Row, Transaction
+    from tiermem.storage.postgres.database import (
+        Row,
+        Transaction,
+        acquire_database,
+        release_database,
+    )
 except ImportError as missing:
     raise IndexUnavailable(
         "an index in PostgreSQL needs psycopg: `pip install 'tiermem[postgres]'`"
@@ -80,6 +87,13 @@ _ADD_TERMS: LiteralString = (
 _ADD_VECTORS: LiteralString = (
     "INSERT INTO tiermem_index.vectors SELECT %s, %s, id, field, n, vector::vector"
     " FROM unnest(%s::uuid[], %s::text[], %s::integer[], %s::text[]) AS added(id, field, n, vector)"
+)
+_FIND_EXTENSION: LiteralString = (
+    "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'vector'"
+)
+_FIND_MARK: LiteralString = (
+    "SELECT made_with::text, seq, digest FROM tiermem_index.description"
+    " LEFT JOIN tiermem_index.marks ON space = %s"
 )
 _DELETE: LiteralString = "DELETE FROM tiermem_index.points WHERE space = %s AND collection = %s"
 _MARK: LiteralString = (
@@ -132,13 +146,15 @@ class PostgresIndex(ProjectedIndex):
         self, url: str, embedder: Embedder, *, read_only: bool = False, fresh: Sequence[SpaceId] = ()
     ) -> None:
         super().__init__(embedder)
+        self._transaction: Transaction | None = None
+        """That of `writing`, in which all that is read and written here is."""
         with _translating():
-            self._database = Database(url, read_only=read_only)
+            self._database = acquire_database(url, read_only=read_only, create=True)
         try:
             with _translating():
                 self._agree(read_only=read_only, fresh=fresh)
         except BaseException:
-            self._database.close()
+            release_database(self._database)
             raise
 
     def _agree(self, *, read_only: bool, fresh: Sequence[SpaceId]) -> None:
@@ -155,13 +171,18 @@ class PostgresIndex(ProjectedIndex):
             theirs = self._description()
         if theirs is None:
             raise IndexUnavailable(f"there is no index in {self._database.name} yet")
+        self._require_same(theirs)
+        for space in fresh:
+            self._forget(key(space))
+
+    def _require_same(self, theirs: Mapping[str, Any]) -> None:
+        """Raise `IndexMismatch` unless the tables were made with this embedder and schema."""
+        mine = description(self._embedder)
         if theirs != mine:
             raise IndexMismatch(
                 f"the index in {self._database.name} was built with {json.dumps(theirs)}, not "
                 f"{json.dumps(mine)}; `reindex` rebuilds it from pages and ledger, without model calls"
             )
-        for space in fresh:
-            self._forget(key(space))
 
     def _description(self) -> dict[str, Any] | None:
         if not self._database.rows(_FIND_TABLE):
@@ -194,11 +215,33 @@ class PostgresIndex(ProjectedIndex):
             )
         transaction.execute(("DROP SCHEMA tiermem_index CASCADE", ()))
 
+    @asynccontextmanager
+    async def writing(self, space: SpaceId) -> AsyncIterator[Self]:
+        """See `SupportsTransactions.writing`."""
+        transaction = await self._call(self._begin, key(space))
+        inside = copy(self)
+        inside._transaction = transaction  # noqa: SLF001
+        try:
+            yield inside
+            await self._call(_commit, transaction)
+        finally:
+            with CancelScope(shield=True):
+                await to_thread.run_sync(_end, transaction)
+
+    def _begin(self, space: str, *, is_long: bool = True) -> Transaction:
+        """Begin a transaction that alone writes what the index holds of a space."""
+        with _translating():
+            return self._database.begin(f"index {space}", is_long=is_long)
+
     @contextmanager
     def _writing(self, space: str) -> Iterator[Transaction]:
-        """A transaction that alone writes what the index holds of a space; committed at the end."""
+        """The transaction of `writing`, or one that is committed at the end."""
+        if self._transaction is not None:
+            with _translating():
+                yield self._transaction
+            return
+        transaction = self._begin(space, is_long=False)
         with _translating():
-            transaction = self._database.begin(f"index {space}")
             try:
                 yield transaction
                 transaction.commit()
@@ -207,35 +250,34 @@ class PostgresIndex(ProjectedIndex):
 
     def _rows(self, query: LiteralString, parameters: Sequence[object]) -> list[Row]:
         with _translating():
-            return self._database.rows(query, parameters)
+            return (self._transaction or self._database).rows(query, parameters)
+
+    def values(self, space: SpaceId) -> Iterator[tuple[str, str, bytes]]:
+        """See `HasTables.values`; without the tables that hold vectors, weights and numbers alone."""
+        return self._database.values("tiermem_index", key(space), without=("terms", "vectors"))
 
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
-        by_space: dict[str, list[Point]] = {}
-        for point in points:
-            by_space.setdefault(point.payload["space"], []).append(point)
-        for space, theirs in by_space.items():
-            ids = [point.id for point in theirs]
-            described = json.dumps([_describe(point) for point in theirs])
-            terms = [
-                (field, term, point.id, weight)
-                for point in theirs
-                for field, weights in point.terms.items()
-                for term, weight in weights.items()
-            ]
-            vectors = [
-                (point.id, field, n, _as_text(vector))
-                for point in theirs
-                for field, of_field in point.vectors.items()
-                for n, vector in enumerate(of_field)
-            ]
-            place = (space, collection)
-            with self._writing(space) as transaction:
-                transaction.execute(
-                    (_DELETE + " AND id = ANY(%s::uuid[])", [*place, ids]),
-                    (_ADD_POINTS, [*place, described]),
-                    (_ADD_TERMS, [*place, *_columns(terms, 4)]),
-                    (_ADD_VECTORS, [*place, *_columns(vectors, 4)]),
-                )
+        """Insert or replace points, all of them of one space."""
+        place = (points[0].payload["space"], collection)
+        terms = [
+            (field, term, point.id, weight)
+            for point in points
+            for field, weights in point.terms.items()
+            for term, weight in weights.items()
+        ]
+        vectors = [
+            (point.id, field, n, _as_text(vector))
+            for point in points
+            for field, of_field in point.vectors.items()
+            for n, vector in enumerate(of_field)
+        ]
+        with self._writing(place[0]) as transaction:
+            transaction.execute(
+                (_DELETE + " AND id = ANY(%s::uuid[])", [*place, [point.id for point in points]]),
+                (_ADD_POINTS, [*place, json.dumps([_describe(point) for point in points])]),
+                (_ADD_TERMS, [*place, *_columns(terms, 4)]),
+                (_ADD_VECTORS, [*place, *_columns(vectors, 4)]),
+            )
 
     def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
         with self._writing(space) as transaction:
@@ -334,8 +376,9 @@ class PostgresIndex(ProjectedIndex):
         return {keys[name] for (name,) in rows}
 
     def _mark(self, space: str) -> History:
-        rows = self._rows("SELECT seq, digest FROM tiermem_index.marks WHERE space = %s", [key(space)])
-        return History(seq=int(rows[0][0]), digest=str(rows[0][1])) if rows else History()
+        ((made_with, seq, digest),) = self._rows(_FIND_MARK, [key(space)])
+        self._require_same(json.loads(made_with))  # another process may have made the tables again
+        return History() if seq is None else History(seq=int(seq), digest=str(digest))
 
     def _set_mark(self, space: str, mark: History) -> None:
         with self._writing(key(space)) as transaction:
@@ -349,22 +392,69 @@ class PostgresIndex(ProjectedIndex):
         """Nothing to do: every write is committed when it returns."""
 
     def _shut(self) -> None:
-        self._database.close()
+        release_database(self._database)
+
+
+class StoreIndex(PostgresIndex):
+    """The index of a store in the same database. What it holds of another history than the log is useless."""
+
+    exclusive: Literal[True] = True
 
 
 async def open_database(request: IndexRequest) -> PostgresIndex:
     """`postgresql://…`: the database of this URL."""
-    index = await to_thread.run_sync(
-        partial(
-            PostgresIndex,
-            request.name,
-            request.embedder,
-            read_only=request.read_only,
-            fresh=request.anew or (),
+    return await _open(PostgresIndex, request.name, request)
+
+
+async def open_in_store(request: IndexRequest) -> Index:
+    """`pgvector`: the database of the store; none yet where a memory that writes nothing finds none there."""
+    try:
+        return await _open(StoreIndex, _require_database(request.database), request)
+    except IndexUnavailable as error:
+        if not request.read_only:
+            raise
+        return AbsentIndex(str(error))
+
+
+def find_pgvector(url: str | None) -> str:
+    """Which pgvector the server of a store has; raises `IndexUnavailable` where it has none.
+
+    Raises what `Database` raises, and `InvalidInput` for a store in no database.
+    """
+    database = acquire_database(_require_database(url), read_only=True, create=False)
+    try:
+        for (version,) in database.rows(_FIND_EXTENSION):
+            return f"pgvector {version}"
+    finally:
+        release_database(database)
+    raise IndexUnavailable(f"{database.name} has no pgvector")
+
+
+def _require_database(url: str | None) -> str:
+    if url is None:
+        raise InvalidInput(
+            "index='pgvector' is in the database of a store in PostgreSQL, and this store is in none: name "
+            "a database (index='postgresql://…') or leave it out"
         )
+    return url
+
+
+async def _open(kind: type[PostgresIndex], url: str, request: IndexRequest) -> PostgresIndex:
+    index = await to_thread.run_sync(
+        partial(kind, url, request.embedder, read_only=request.read_only, fresh=request.anew or ())
     )
     request.closing.push_async_callback(index.close)
     return index
+
+
+def _commit(transaction: Transaction) -> None:
+    with _translating():
+        transaction.commit()
+
+
+def _end(transaction: Transaction) -> None:
+    with _translating():
+        transaction.close()
 
 
 @contextmanager

@@ -162,18 +162,22 @@ class Ledger:
         Then `tier1` holds their entries. Does nothing where the log is not shared. Raises what
         `SharedLog.catch_up` raises.
         """
-        log, before = self._shares, self._by_others
-        if log is None or not log.is_shared:
-            return False
+        before, self._by_others = self._by_others, await self._read_new()
+        return self._by_others != before
 
-        def catch_up() -> WrittenByOthers:
+    async def _read_new(self) -> WrittenByOthers:
+        """Read what other processes wrote, and queue their entries; returns all that they wrote."""
+        log = self._shares
+        if log is None or not log.is_shared:
+            return self._by_others
+
+        def read_new() -> WrittenByOthers:
             with self._recording:
                 log.catch_up()
                 self._queue_entries()
                 return log.by_others
 
-        self._by_others = await self._blocking(catch_up)
-        return self._by_others != before
+        return await self._blocking(read_new)
 
     @asynccontextmanager
     async def claiming(self, kind: str) -> AsyncIterator[Claims]:
@@ -404,6 +408,8 @@ class Ledger:
     async def begins_with(self, past: History) -> bool:
         """Whether this log, up to record `past.seq`, is the one that `past` was taken of."""
         if past not in (History(), self._borne_out):
+            if past.seq > self._log.head:
+                await self._read_new()  # another process may have written the rest since
             if await self._blocking(lambda: _history(self._log, past.seq)) != past:
                 return False
             self._borne_out = past  # for good: a log only grows

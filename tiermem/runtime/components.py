@@ -84,6 +84,7 @@ class Components:
     store: SpaceStore | None
     """Where the log is kept; `None` for a memory that ends with the process."""
     ledger: Ledger
+    index: Index
     embedder: Embedder
     engine: Engine
     writer: Writer

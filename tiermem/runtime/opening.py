@@ -28,8 +28,8 @@ from tiermem.reading.rerank import PROTECTED, RERANKERS, RerankerRequest
 from tiermem.reasoning import Engine, as_published, engine_named, with_reader, with_router
 from tiermem.runtime.components import Components, EngineName, Opening, Parts
 from tiermem.runtime.daily import DailyMeter
-from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
-from tiermem.storage import SpaceStore, open_store
+from tiermem.settings import EMBEDDED, IN_PROCESS, IN_STORE, Settings
+from tiermem.storage import SpaceStore, StorePlace, open_store
 from tiermem.trust import TrustLevels
 from tiermem.writing import Consolidator, Writer, WriterOptions
 
@@ -58,7 +58,7 @@ async def build(opening: Opening) -> Components:
             index: Index = AbsentIndex(lacking, holds_nothing=_has_no_files(opening.directory, settings))
         else:
             index = parts.index or await _index(
-                opening.directory,
+                opening.place,
                 settings,
                 embedder,
                 stack,
@@ -72,6 +72,7 @@ async def build(opening: Opening) -> Components:
             opening=opening,
             store=store,
             ledger=ledger,
+            index=index,
             embedder=embedder,
             engine=judging,
             writer=writer,
@@ -235,7 +236,7 @@ async def _embedder(
 
 
 async def _index(
-    directory: Path | None,
+    place: StorePlace,
     settings: Settings,
     embedder: Embedder,
     stack: AsyncExitStack,
@@ -247,7 +248,8 @@ async def _index(
     request = IndexRequest(
         name=settings.index,
         embedder=embedder,
-        folder=None if directory is None else directory / "index",
+        folder=None if place.directory is None else place.directory / "index",
+        database=place.url,
         closing=stack,
         api_key=settings.index_api_key.get_secret_value() if settings.index_api_key else None,
         read_only=read_only,
@@ -268,6 +270,8 @@ async def _reranker(settings: Settings, stack: AsyncExitStack) -> Reranker | Non
 
 def _has_no_files(directory: Path | None, settings: Settings) -> bool:
     """Whether no index lies in a file or on a server that the settings name."""
+    if settings.index == IN_STORE:
+        return False
     if settings.index == IN_PROCESS or directory is None:
         return True
     return settings.index == EMBEDDED and not (directory / "index").exists()

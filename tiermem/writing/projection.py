@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_left, bisect_right
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TypeVar
 from uuid import uuid4
 
@@ -36,6 +37,7 @@ from tiermem.index.interface import (
     Exclusive,
     Index,
     Shows,
+    SupportsTransactions,
     TurnContext,
     turn_id,
 )
@@ -77,7 +79,7 @@ class Projection:
 
     async def project(self) -> Projected:
         """Bring the index up to the ledger; repeating it puts nothing. Raises `SummaryIndexError`."""
-        async with self._one_marks:
+        async with self._alone():
             return await self._project()
 
     async def show(self) -> None:
@@ -92,7 +94,7 @@ class Projection:
         """
 
         async def project() -> None:
-            async with self._one_marks:
+            async with self._alone():
                 await self._project(again=again)
 
         return await self._attempt_step(project)
@@ -122,7 +124,7 @@ class Projection:
 
     async def rebuild(self) -> Projected:
         """Drop the space from the index and project it from nothing, without a model call."""
-        async with self._one_marks:
+        async with self._alone():
             async with self._one_at_a_time:
                 await self._forget()
             return await self._project()
@@ -132,22 +134,25 @@ class Projection:
 
         The units are those that went or changed; where only some are hot, others may be now. Turns are also
         found by the words around them: the ones that stood by what went are put again, as they are now, and
-        so are units and pages. Nothing that was taken out is left in the engine's storage; where that is out
-        of its reach, and where a page cannot be put again for what it is, as `purge`.
+        so are units and pages. Returns whether nothing that was taken out is left in the engine's storage.
+        Where a page cannot be put again for what it is, and where an engine has neither transactions nor
+        tidies its storage, as `purge`.
         """
         if _holds_nothing(self._index):
             return True
-        if not isinstance(self._index, Compacts):
+        compacts = isinstance(self._index, Compacts)
+        if not compacts and not isinstance(self._index, SupportsTransactions):
             return await self.purge()
         try:
-            async with self._one_marks:
+            async with self._alone():
                 await self._project()
                 async with self._one_at_a_time:
                     await self._put_units_again(units)
                     await self._put_pages_again(erased)
-                    await self._index.compact()
+                    if isinstance(self._index, Compacts):
+                        await self._index.compact()
                 await self._project()
-                return True
+                return compacts
         except Exception as error:
             if not _may_be_of_one(error):
                 raise
@@ -184,7 +189,7 @@ class Projection:
         """
         if _holds_nothing(self._index):
             return True
-        async with self._one_marks:
+        async with self._alone():
             compacts = isinstance(self._index, Compacts)
             async with self._one_at_a_time:
                 await self._forget()
@@ -192,6 +197,23 @@ class Projection:
                     await self._index.compact()
             await self._project()
             return compacts
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """Inside, nothing else writes the space in the index; not another process either."""
+        async with self._one_marks:
+            index = self._index
+            if not isinstance(index, SupportsTransactions):
+                yield
+                return
+            try:
+                async with index.writing(self._ledger.indexed_as) as self._index:
+                    yield
+            except BaseException:
+                self._mark = None  # nothing is kept of what was put since
+                raise
+            finally:
+                self._index = index
 
     async def _project(self, *, again: bool = False) -> Projected:
         async with self._one_at_a_time:
@@ -355,14 +377,17 @@ class Projection:
         return any([await self._index.count(space, collection) for collection in _COLLECTIONS])
 
     async def _forget_what_others_erased(self) -> None:
-        """Forget the whole space where another process erased something: it is put again without that."""
+        """Forget the whole space where another process erased something: it is put again without that.
+
+        From an index that both write the other one takes it out.
+        """
         await self._ledger.catch_up()
         erasures = self._ledger.erasures_by_others
-        if erasures != self._erasures_by_others:
+        if erasures != self._erasures_by_others and not isinstance(self._index, SupportsTransactions):
             await self._forget()
             if isinstance(self._index, Compacts):
                 await self._index.compact()
-            self._erasures_by_others = erasures
+        self._erasures_by_others = erasures
 
     async def _forget_another_history(self) -> None:
         if not isinstance(self._index, Exclusive):

@@ -67,7 +67,7 @@ def _examine(store: StorePlace) -> tuple[ExaminedItem, ...]:
         _versions,
         lambda: _weights(settings),
         lambda: _model(settings),
-        lambda: _index(settings),
+        lambda: _index(settings, store),
         lambda: _store(store),
     )
     rooms = () if store.directory is None else (_room(store.directory),)
@@ -149,10 +149,12 @@ async def _served_models(settings: tiermem.Settings, name: str) -> frozenset[str
         await model.close()
 
 
-def _index(settings: tiermem.Settings) -> ExaminedItem:
+def _index(settings: tiermem.Settings, store: StorePlace) -> ExaminedItem:
     from tiermem.llm.redaction import shown_url
-    from tiermem.settings import EMBEDDED, IN_PROCESS
+    from tiermem.settings import EMBEDDED, IN_PROCESS, IN_STORE
 
+    if settings.index == IN_STORE:
+        return _index_in_store(store.url)
     if not settings.index.startswith(("http://", "https://")):
         places = {EMBEDDED: "in the folder of the pages", IN_PROCESS: "in this process alone"}
         where = places.get(settings.index, "brought by another package")
@@ -168,6 +170,19 @@ def _index(settings: tiermem.Settings) -> ExaminedItem:
         advice = "start the server, or set TIERMEM_INDEX=embedded"
         return ExaminedItem(what="index", verdict="missing", state=str(error), advice=advice)
     return ExaminedItem(what="index", verdict="good", state=f"a Qdrant server at {shown_url(settings.index)}")
+
+
+def _index_in_store(url: str | None) -> ExaminedItem:
+    try:
+        from tiermem.index.postgres import find_pgvector  # only with psycopg
+
+        found = find_pgvector(url)
+    except NotAStore:
+        return ExaminedItem(what="index", verdict="absent", state="made in the database with the store")
+    except (TierMemError, PageStoreError) as error:
+        advice = "install pgvector on the server, or leave TIERMEM_INDEX out"
+        return ExaminedItem(what="index", verdict="missing", state=str(error), advice=advice)
+    return ExaminedItem(what="index", verdict="good", state=f"in the database of the store, {found}")
 
 
 def _store(store: StorePlace) -> ExaminedItem:

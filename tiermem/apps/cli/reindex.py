@@ -13,6 +13,7 @@ import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.progress import progress
 from tiermem.apps.present.tables import table
+from tiermem.settings import IN_STORE
 from tiermem.storage import StorePlace
 
 
@@ -34,7 +35,8 @@ def reindex(
     output: options.Output,
 ) -> None:
     """Rebuild the index from pages and ledger, without a model call."""
-    store.require_directory("reindex", instead="each opening makes the index from the log")
+    if tiermem.Settings().index != IN_STORE:
+        store.require_directory("reindex", instead="each opening makes the index from the log")
     done = (
         _rebuilt(store, tiermem.spaces(store.address)) if space is None else (_rebuilt_space(store, space),)
     )

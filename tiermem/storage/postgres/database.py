@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from threading import Lock
@@ -47,16 +47,20 @@ _CREATE_TABLE: LiteralString = (
 )
 _COLUMNS: LiteralString = (
     "SELECT relname::text, attname::text, atttypid = 'bytea'::regtype FROM pg_attribute"
-    " JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = 'tiermem'::regnamespace"
+    " JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = to_regnamespace(%s)"
     " AND relkind IN ('r', 'p') AND attnum > 0 AND NOT attisdropped ORDER BY relname, attnum"
 )
 _LOCK: LiteralString = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 _SETTINGS: LiteralString = (
     "SELECT set_config('synchronous_commit', 'on', true),"
-    " set_config('lock_timeout', '30s', true),"
+    " set_config('lock_timeout', %s, true),"
     # So that a process that was stopped does not keep the lock of a space.
-    " set_config('idle_in_transaction_session_timeout', '60s', true)"
+    " set_config('idle_in_transaction_session_timeout', %s, true)"
 )
+_LOCK_WAIT = "30s"
+"""How long a lock is waited for."""
+_IDLE, _LONG_IDLE = "60s", "600s"
+"""How long a transaction may wait for its next statement, and a long one."""
 
 
 class Database:
@@ -76,7 +80,8 @@ class Database:
             self._migrate(connection, read_only=read_only, create=create)
         self._claims = Claims(options, self.translating)
         # Two pools: who waits for a connection to read may hold a lock that a writer with a connection needs.
-        self._readers, self._writers = _pool(options), _pool(options)
+        # And a third one: long transactions keep no other from writing, and need the log while they last.
+        self._readers, self._writers, self._long_writers = (_pool(options) for _ in range(3))
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
@@ -87,24 +92,26 @@ class Database:
         with self.translating(), _connection(self._readers) as connection:
             return connection.execute(query, parameters, binary=True).fetchall()
 
-    def values(self, space: str) -> Iterator[tuple[str, str, bytes]]:
-        """Every value of every table, but for rows of other spaces: its table, its column, and its bytes.
+    def values(
+        self, schema: str, space: str, *, without: Collection[str] = ()
+    ) -> Iterator[tuple[str, str, bytes]]:
+        """Every value of the tables of a schema, but for some tables and for rows of other spaces.
 
-        What is not bytes is given as text in UTF-8.
+        Each comes with its table and column. What is not bytes is given as text in UTF-8.
         """
-        columns = self.rows(_COLUMNS)
+        columns = [column for column in self.rows(_COLUMNS, [schema]) if column[0] not in without]
         with_space = {table for table, column, _ in columns if column == "space"}
         for table, column, is_bytes in columns:
             own = [space] if table in with_space else []
             query = sql.SQL("SELECT {}{} FROM {}{}").format(
                 sql.Identifier(column),
                 sql.SQL("" if is_bytes else "::text"),
-                sql.Identifier("tiermem", table),
+                sql.Identifier(schema, table),
                 sql.SQL(" WHERE space = %s" if own else ""),
             )
             for (value,) in self._stream(query, own):
                 if value is not None:
-                    yield f"tiermem.{table}", column, value if is_bytes else value.encode()
+                    yield f"{schema}.{table}", column, value if is_bytes else value.encode()
 
     def _stream(self, query: sql.Composed, parameters: Sequence[object]) -> Iterator[Row]:
         """Execute a query that reads; its rows come as they are asked for, so that they may be many."""
@@ -117,13 +124,18 @@ class Database:
         ):
             yield from cursor.execute(query, parameters)
 
-    def begin(self, lock: str) -> Transaction:
-        """Begin a transaction, and acquire an advisory lock until it ends; raises `Locked` after 30 s."""
+    def begin(self, lock: str, *, is_long: bool = False) -> Transaction:
+        """Begin a transaction, and acquire an advisory lock until it ends; raises `Locked` after 30 s.
+
+        Between two statements of one that `is_long` ten minutes may pass, of any other one.
+        """
         self._refuse_after_a_fork()
+        pool = self._long_writers if is_long else self._writers
         with self.translating():
-            transaction = Transaction(self, self._writers, _acquire(self._writers))
+            transaction = Transaction(self, pool, _acquire(pool))
         try:
-            transaction.execute(("BEGIN", ()), (_SETTINGS, ()), (_LOCK, [lock]))
+            idle = _LONG_IDLE if is_long else _IDLE
+            transaction.execute(("BEGIN", ()), (_SETTINGS, [_LOCK_WAIT, idle]), (_LOCK, [lock]))
         except BaseException:
             transaction.close()
             raise
@@ -153,6 +165,7 @@ class Database:
         self._claims.close()
         self._readers.close()
         self._writers.close()
+        self._long_writers.close()
 
     def _refuse_after_a_fork(self) -> None:
         if os.getpid() != self._process:

@@ -69,7 +69,7 @@ class PostgresStore:
 
     def values(self, space: SpaceId) -> Iterator[tuple[str, str, bytes]]:
         """See `HasTables.values`."""
-        return self._database.values(directory_name(space))
+        return self._database.values("tiermem", directory_name(space))
 
     def close(self) -> None:
         """Close the connections, unless another store of this process uses them; idempotent."""
