@@ -42,7 +42,6 @@ from tiermem.model import (
     Term,
     UnitId,
 )
-from tiermem.proof.check import LONGEST
 from tiermem.proof.derive import Moment
 from tiermem.proof.match import LONGEST_ANSWER, find_items
 from tiermem.proof.sentences import read_sentences, read_tokens
@@ -327,12 +326,6 @@ def _answer_from(text: str) -> dict[str, Any]:
 
 
 OWN: dict[str, Callable[[str], dict[str, Any]]] = {
-    "tiermem.proof.check.graded": lambda text: {
-        "answer": f"Ann has 2 dogs and 9 cats. {text}"[:LONGEST],
-        "cited": (source(text), source("Ann has 3 dogs.")),
-        "question": QUESTION,
-        "asked_at": SAID,
-    },
     "tiermem.proof.support.judged": lambda text: {
         "claim": text[:1_000],
         "event_at": "2023",
@@ -389,12 +382,12 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     "pagestore.pager.cut": lambda text: {"text": text, "limit": 100, "count": EstimateCounter().count},
     "tiermem.reading.quoting.closest_turns": lambda text: {
         "page": page(text),
-        "answer": text[:LONGEST],
+        "answer": text[:LONGEST_ANSWER],
         "question": QUESTION,
     },
     "tiermem.reading.check.check": lambda text: {
         "question": QUESTION,
-        "answer": text[:LONGEST],
+        "answer": text[:LONGEST_ANSWER],
         "cited": (source(text),),
     },
     "tiermem.reasoning.rules.extract.answer_from": _answer_from,

@@ -2,8 +2,8 @@
 
     python -m tests.proof.compare_graders [path to data] [--show KIND]
 
-Each case is graded by `check.graded` or `link` (version 1) and by `grade` (version 2), with the same turns
-cited. True are the gold answers of LoCoMo with exactly the annotated evidence, and the facts that a model
+Each case is graded by `grade` (version 2), statements also by `link` (version 1), with the same turns cited.
+True are the gold answers of LoCoMo with exactly the annotated evidence, and the facts that a model
 wrote, with all turns they rest on. Altered are these, as in `guard_on_real_text`; of answers, people are
 swapped in the question. False are the handwritten claims and answers, of which a few are arguable. The unseen
 answers, true and false, were written by somebody who had not read the rules, after the rules. The aims are
@@ -22,9 +22,10 @@ from pathlib import Path
 
 from eval.datasets import LoCoMo
 from pagestore import Page, Turn
-from tests.proof.check_on_gold_answers import PROVED, evidence, gold_of
-from tests.proof.check_on_gold_answers import alterations as altered_answers
+from tests.proof.altered_answers import alterations as altered_answers
+from tests.proof.altered_answers import evidence, gold_of
 from tests.proof.guard_on_real_text import (
+    PROVED,
     all_quoted,
     alterations,
     content_words,
@@ -33,7 +34,7 @@ from tests.proof.guard_on_real_text import (
 )
 from tests.text.dialogue import conversations, page_of
 from tiermem.model import Claim, LinkedFact
-from tiermem.proof import graded, link
+from tiermem.proof import link
 from tiermem.proof.grade import Grade, grade
 from tiermem.text import Source
 
@@ -66,8 +67,9 @@ class GradedCase:
     pages: Sequence[Page] = ()
 
     def grade_by_version_1(self) -> str:
+        """Grade a statement; "" for an answer, which version 1 grades no more."""
         if not self.pages:
-            return graded(self.text, self.cited, question=self.question).support
+            return ""
         linked = link(Claim(text=self.text, quotes=self.quotes), self.pages)
         return linked.support if isinstance(linked, LinkedFact) else "refused"
 

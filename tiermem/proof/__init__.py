@@ -1,6 +1,5 @@
 """The guard: whether words on pages bear out what is claimed, and which words may be evidence. Code alone."""
 
-from tiermem.proof.check import graded
 from tiermem.proof.concluded import ONLY_CONCLUDED, is_concluded, only_concluded, without_words
 from tiermem.proof.derive import recomputed
 from tiermem.proof.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of, is_lone
@@ -31,7 +30,6 @@ __all__ = [
     "fingerprints",
     "fingerprints_of",
     "grade",
-    "graded",
     "in_words_of",
     "instruction_like",
     "is_concluded",

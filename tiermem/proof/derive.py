@@ -1,26 +1,25 @@
 """What code works out from stated words: dates counted from a turn, counts, sums, differences, spans of time.
 
 Every result is a `Derivation` whose terms are words of pages, so that it can be worked out again
-(`recomputed`) and its words looked up again (`holds`). A value is written as a person writes it: "October
+(`recomputed`). A value is written as a person writes it: "October
 2022", "3", "$45", "2 weeks". Nothing here guesses: what could mean two things is left out.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import combinations, islice, product
 
-from pagestore import Page, Span
+from pagestore import Span
 from tiermem.model import Derivation, DerivationKind, Term
 from tiermem.text.dates import DateMention, resolve_dates, without_dates
 from tiermem.text.literals import NUMBER_PARTS, ORDINALS, Source, numbers
-from tiermem.text.words import STOP_WORDS, WORD, lower, sentences, stem, words
+from tiermem.text.words import STOP_WORDS, WORD, lower, stem, words
 
 _YEAR_AGO = re.compile(r"\b(?:a|an|one|1)\s+year\s+(?:ago|back)\b", re.IGNORECASE)
 _AMOUNT = re.compile(
@@ -29,20 +28,12 @@ _AMOUNT = re.compile(
 _PART = "(?:" + "|".join(sorted(NUMBER_PARTS, key=len, reverse=True)) + ")"
 SPOKEN_NUMBER = re.compile(rf"\b{_PART}(?:[ -](?:and )?{_PART}){{0,6}}\b", re.IGNORECASE)
 _LENGTH = re.compile(r"\b(?P<n>\d+|[a-z]+)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
-_AGE_BEFORE = re.compile(
-    r"\b(?:turned|turning|aged?|age of|am|i['’]m|is|was|he['’]s|she['’]s|be)\s(?:just\s|only\s|now\s)?\Z",
-    re.IGNORECASE,
-)
-_AGE_AFTER = re.compile(r"[\s-]years?[\s-]old|\s(?:is|now)\b", re.IGNORECASE)
-_BIRTHDAY = re.compile(r"\b(?P<age>\d{1,3})(?:st|nd|rd|th) birthday", re.IGNORECASE)
-ONES = "ones"
+_ONES = "ones"
 """What "three different ones" is a number of: what the words around tell."""
 _WHICH = frozenset(("different", "various", "new", "additional", "total", "separate"))
 """Words between a number and what it counts that say nothing of what that is."""
 _LONGEST = 20
 """Characters of a number that is still reckoned with."""
-_OLDEST = 120
-"""Years up to which a number may be somebody's age."""
 _FEW = 4
 """Amounts, and turns that name one, up to which every choice among them is reckoned."""
 _MAX_SUMS = 64
@@ -53,10 +44,8 @@ _CONTEXT = 12
 """Words around a date expression that may be needed to read it alone ("I will … Friday")."""
 _CONTEXT_CHARACTERS = 400
 """Characters to either side in which these words are looked for."""
-_UNIT_WITHIN, _THINGS_WITHIN = 40, 60
-"""Characters after a number in which stands what it counts, and that with its adjectives."""
-_AGE_WORDS_BEFORE, _AGE_WORDS_AFTER = 20, 12
-"""Characters before and after a number in which words make it an age."""
+_UNIT_WITHIN = 40
+"""Characters after a number in which stands what it counts."""
 _LONGEST_MONTH = 31
 """Days beyond which what is told so exactly is no month."""
 _DAYS_A_WEEK, _DAYS_A_MONTH, _DAYS_A_YEAR = 7, 30.44, 365.25
@@ -79,11 +68,6 @@ class Amount:
     end: int
 
     @property
-    def things(self) -> frozenset[str]:
-        """Stems of the words that may say what it is a number of: in "three grey cats" both that follow."""
-        return frozenset(_things(self.source.text, self.end)) | ({self.unit} if self.unit else frozenset())
-
-    @property
     def term(self) -> Term:
         """The number as something a derivation starts from."""
         return term(self.source, self.start, self.end)
@@ -104,26 +88,6 @@ def recomputed(derivation: Derivation) -> str | None:
             return _reckoned_again(derivation)
         case "duration":
             return _duration_again(derivation)
-
-
-def holds(derivation: Derivation, pages: Sequence[Page]) -> bool:
-    """Whether the words and times of all terms that have spans still stand so, and still give the value."""
-    by_id = {page.id: page for page in pages}
-    for item in derivation.terms:
-        if any(span.page_id not in by_id for span in item.spans):
-            return False
-        if item.text and item.spans:
-            shown = " ".join(by_id[span.page_id].words(span) for span in item.spans)
-            if words(shown) != words(item.text):
-                return False
-        if any(not _said_so(item, span, by_id[span.page_id]) for span in item.spans):
-            return False
-    return recomputed(derivation) == derivation.value
-
-
-def _said_so(item: Term, span: Span, page: Page) -> bool:
-    turns = [line.turn for line in page.lines if line.touches(span)]
-    return bool(turns) and all(turn is not None and turn.said_at == item.said_at for turn in turns)
 
 
 def term(source: Source, start: int, end: int) -> Term:
@@ -226,26 +190,10 @@ def _unit(text: str, end: int) -> str:
         if "\n" in text[end : match.start()] or set(text[end : match.start()]) & set(".;:!?"):
             return ""
         if word == "ones":
-            return ONES
+            return _ONES
         if word not in STOP_WORDS and word not in _WHICH:
             return stem(word)
     return ""
-
-
-def _things(text: str, end: int) -> Iterator[str]:
-    """Stems of the first content words after a number, as far as no small word or mark ends the phrase."""
-    at, adjectives = end, 0
-    for match in WORD.finditer(text, end, end + _THINGS_WITHIN):
-        word = match.group().lower()
-        small = word in STOP_WORDS or word in _WHICH
-        if not text[at : match.start()].isspace() or (small and adjectives):
-            return
-        at = match.end()
-        if not small:
-            yield stem(word)
-            adjectives += 1
-        if adjectives == _ADJECTIVES + 1:
-            return
 
 
 def written(value: Decimal, sign: str = "") -> str:
@@ -312,36 +260,6 @@ def _sums(group: Sequence[Amount]) -> Iterator[Sequence[Amount]]:
         yield from islice(product(*by_source.values()), _MAX_SUMS)
 
 
-def aged(value: int, sources: Sequence[Source]) -> Derivation | None:
-    """`value` years as the difference of two ages that different sources tell."""
-    ages = [[amount for amount in amounts(source) if _is_age(amount)] for source in sources]
-    ages += [
-        [
-            each
-            for each in map(partial(_birthday, source), _BIRTHDAY.finditer(source.text))
-            if each.value <= _OLDEST
-        ]
-        for source in sources
-    ]
-    for one, two in combinations(_differing(amount for group in ages for amount in group), 2):
-        larger, smaller = (one, two) if one.value >= two.value else (two, one)
-        if larger.value - smaller.value == value and one.source.text != two.source.text:
-            return _of_amounts("difference", Decimal(value), "", (larger, smaller))
-    return None
-
-
-def _is_age(amount: Amount) -> bool:
-    text = amount.source.text
-    before = text[max(0, amount.start - _AGE_WORDS_BEFORE) : amount.start]
-    after = text[amount.end : amount.end + _AGE_WORDS_AFTER]
-    whole = amount.value == int(amount.value) and amount.value <= _OLDEST and not amount.sign
-    return whole and (bool(_AGE_BEFORE.search(before)) or bool(_AGE_AFTER.match(after)))
-
-
-def _birthday(source: Source, match: re.Match[str]) -> Amount:
-    return Amount(Decimal(match["age"]), "", "", source, match.start("age"), match.end("age"))
-
-
 def _reckoned_again(derivation: Derivation) -> str | None:
     found = [amounts(Source(item.text)) for item in derivation.terms]
     if len(found) < 2 or any(len(each) != 1 for each in found):
@@ -368,43 +286,6 @@ class Moment:
     first: date
     last: date
     term: Term
-
-
-def moments(source: Source, about: Collection[str] = ()) -> tuple[Moment, ...]:
-    """The dates a source tells in sentences that hold one of the stems `about`; where it tells none there,
-    the day it was said.
-    """
-    dates = [
-        mention
-        for mention in mentions(source, durations=False)
-        if mention.precision in ("day", "month", "year")
-    ]
-    if about:
-        wanted = set(about)
-        near = [piece for piece in sentences(source.text) if wanted & set(map(stem, words(piece.text)))]
-        ends = [piece.end for piece in near]
-        within = ((mention, bisect_right(ends, mention.start)) for mention in dates)
-        near_dates = (each for each, at in within if at < len(near) and near[at].start <= each.start)
-        dates = list(islice(near_dates, _MAX_MOMENTS))
-    found = [(mention, _alone(source, mention)) for mention in dates[:_MAX_MOMENTS]]
-    dated = {place: Moment(m.first, m.last, term(source, *place)) for m, place in found if place is not None}
-    return tuple(dated.values()) or said_on(source)
-
-
-def said_on(source: Source) -> tuple[Moment, ...]:
-    """The day a source was said."""
-    if source.said_at is None:
-        return ()
-    day = source.said_at.date()
-    return (Moment(day, day, term(source, 0, 0)),)
-
-
-def duration(value: int, unit: str, one: Moment, two: Moment) -> Derivation | None:
-    """`value` units of time ("day", "week", "month", "year") as what lies between two moments, if it does."""
-    if between(one, two, unit) != value:
-        return None
-    text = f"{value} {unit}" if value == 1 else f"{value} {unit}s"
-    return Derivation(kind="duration", value=text, terms=(one.term, two.term))
 
 
 def between(one: Moment, two: Moment, unit: str) -> int | None:

@@ -1,7 +1,7 @@
 """Whether the head for support of a claim may move a grade: how often it is right where it is sure.
 
 `python -m eval.training.reader.grades --data ../shared/data --reader FILE` prints it for claims of a model
-and for altered ones, over LoCoMo's halves A and B, of those alone that code grades "worded".
+and for altered ones, over LoCoMo's halves A and B, of those that code does not find supported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eval.training.data.facts import supporting
 from eval.training.data.mix import halves
 from eval.training.data.sources import SOURCES
 from tiermem.embedding.weights import find_weights
-from tiermem.proof import graded
+from tiermem.proof import grade
 from tiermem.reasoning.learned.graph import LearnedReader
 from tiermem.text import Source
 
@@ -45,8 +45,8 @@ def precision(claims: Sequence[Claimed], grade: str, sure: float) -> tuple[int, 
     return sum(taken), len(taken)
 
 
-def worded(data: Path, reader: LearnedReader) -> Iterator[Claimed]:
-    """The claims that code can neither confirm nor refuse."""
+def unsupported(data: Path, reader: LearnedReader) -> Iterator[Claimed]:
+    """The claims that code does not find supported."""
     files = [data / name for name in SOURCES["locomo"].files]
     locomo = LoCoMo(*files)
     cases = list(locomo.cases())
@@ -59,13 +59,13 @@ def worded(data: Path, reader: LearnedReader) -> Iterator[Claimed]:
         claims = list(supporting(case, facts, groups[case.id]))
         random.Random(0).shuffle(claims)  # noqa: S311 - no secret depends on it
         half = "B" if part_of[groups[case.id]] == "test" else "A"
-        drawn = (one for one in claims[:_EACH] if _is_worded(one))
+        drawn = (one for one in claims[:_EACH] if _is_unsupported(one))
         yield from (_read(reader, one, half) for one in drawn)
 
 
-def _is_worded(claim: Example) -> bool:
+def _is_unsupported(claim: Example) -> bool:
     said = claim.second.partition(": ")[2].strip()
-    return graded(claim.first, [Source(said)]).support == "worded"
+    return not grade(claim.first, [Source(said)]).is_supported
 
 
 def _read(reader: LearnedReader, claim: Example, half: str) -> Claimed:
@@ -84,14 +84,14 @@ def main() -> None:
     arguments.add_argument("--reader", type=Path, required=True)
     asked = arguments.parse_args()
     reader = LearnedReader(find_weights(None), asked.reader.read_bytes())
-    claims = list(worded(asked.data, reader))
+    claims = list(unsupported(asked.data, reader))
     for half in ("A", "B"):
         of = [one for one in claims if one.half == half]
-        for grade in ("stated", "contradicted"):
+        for label in ("stated", "contradicted"):
             cells = [
-                f"{sure}: {right} of {all_}" for sure in _SURE for right, all_ in [precision(of, grade, sure)]
+                f"{sure}: {right} of {all_}" for sure in _SURE for right, all_ in [precision(of, label, sure)]
             ]
-            sys.stdout.write(f"half {half}, {len(of)} claims, {grade}: {'; '.join(cells)}\n")
+            sys.stdout.write(f"half {half}, {len(of)} claims, {label}: {'; '.join(cells)}\n")
 
 
 if __name__ == "__main__":
