@@ -13,7 +13,6 @@ import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.progress import progress
 from tiermem.apps.present.tables import table
-from tiermem.settings import IN_STORE
 from tiermem.storage import StorePlace
 
 
@@ -35,6 +34,8 @@ def reindex(
     output: options.Output,
 ) -> None:
     """Rebuild the index from pages and ledger, without a model call."""
+    from tiermem.settings import IN_STORE
+
     if tiermem.Settings().index != IN_STORE:
         store.require_directory("reindex", instead="each opening makes the index from the log")
     done = (
