@@ -38,6 +38,8 @@ from tiermem.proof import link
 from tiermem.proof.grade import Grade, grade
 from tiermem.text import Source
 
+MOST_WORDS = 40
+"""Unsupported words that are printed."""
 UNSEEN = Path(__file__).with_name("unseen_answers.jsonl")
 AIMS = {
     "answers: gold": "supported >= .35, without unsupported words >= .68",
@@ -67,9 +69,7 @@ class GradedCase:
     pages: Sequence[Page] = ()
 
     def grade_by_version_1(self) -> str:
-        """Grade a statement; "" for an answer, which version 1 grades no more."""
-        if not self.pages:
-            return ""
+        """Grade a statement; version 1 grades no answers any more."""
         linked = link(Claim(text=self.text, quotes=self.quotes), self.pages)
         return linked.support if isinstance(linked, LinkedFact) else "refused"
 
@@ -103,7 +103,11 @@ def fact_cases(locomo: Path) -> Iterator[GradedCase]:
         for fact in talk.facts:
             quotes, pages = all_quoted(fact, talk)
             turns = [talk.turns[name] for name in fact["dia_ids"] if name in talk.turns]
-            cited = [Source(turn.text, turn.said_at, turn.speaker) for turn in turns]
+            other = dict(zip(talk.speakers, reversed(talk.speakers), strict=True))
+            cited = [
+                Source(turn.text, turn.said_at, turn.speaker, addressee=other.get(turn.speaker, ""))
+                for turn in turns
+            ]
             texts = [("true", fact["fact"])]
             texts += [
                 (kind, text)
@@ -161,21 +165,26 @@ def count_grades(cases: Iterator[GradedCase]) -> dict[str, Counter[str]]:
         now = case.grade_by_version_2()
         counts.setdefault(case.kind, Counter()).update({
             "cases": 1,
-            "version 1: stated or derived": case.grade_by_version_1() in PROVED,
+            **({"version 1: stated or derived": case.grade_by_version_1() in PROVED} if case.pages else {}),
             "quoted": now.support == "quoted",
             "computed": now.support == "computed",
             "no unsupported word": bool(now.sentences) and not now.unsupported,
             "supported": now.is_supported,
             **{f"caution {each.code}": 1 for each in now.cautions if not now.unsupported},
+            **{f"word {each.lower()}": 1 for each in now.unsupported},
         })  # fmt: skip
     return counts
+
+
+def _share(count: Counter[str], column: str) -> str:
+    return f"{count[column] / count['cases']:.3f}" if column in count else "-"
 
 
 def table(counts: dict[str, Counter[str]]) -> str:
     columns = ("version 1: stated or derived", "quoted", "computed", "no unsupported word", "supported")
     rows = [f"{'':26}{'cases':>7}" + "".join(f"{column:>{len(column) + 2}}" for column in columns)]
     for kind, count in counts.items():
-        shares = "".join(f"{count[column] / count['cases']:>{len(column) + 2}.3f}" for column in columns)
+        shares = "".join(f"{_share(count, column):>{len(column) + 2}}" for column in columns)
         rows.append(f"{kind:26}{count['cases']:>7}{shares}  {AIMS.get(kind, '')}".rstrip())
     cautions = [
         f"{name.removeprefix('caution ')} {count}"
@@ -183,6 +192,12 @@ def table(counts: dict[str, Counter[str]]) -> str:
         if name.startswith("caution ")
     ]
     rows.append(f"cautions of gold answers without unsupported words: {', '.join(cautions)}")
+    words = [
+        f"{name.removeprefix('word ')} {count}"
+        for name, count in counts.get("facts: true", Counter()).most_common()
+        if name.startswith("word ")
+    ]
+    rows.append(f"unsupported words of true facts: {', '.join(words[:MOST_WORDS])}")
     return "\n".join(rows)
 
 

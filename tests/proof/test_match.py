@@ -167,3 +167,29 @@ def test_what_was_computed_names_the_words_on_the_page() -> None:
 def test_an_answer_that_is_empty_or_too_long_to_check_matches_nothing(answer: str) -> None:
     found = find_items(answer, read_sentences([Source("x", MAY, "Ann")]))
     assert (found.support, found.matches) == ("worded", ())
+
+
+STATEMENTS = [
+    ("By 8 May 2023 Ann had sold her car.", "I have sold my car.", ()),
+    ("Shortly before May 2023 Ann sold her car.", "I sold my car.", ()),
+    ("On 8 May 2023 Ann sold her car.", "I sold my car.", ("8 May 2023",)),
+    ("By 9 May 2023 Ann had sold her car.", "I have sold my car.", ("By 9 May 2023",)),
+    ("Ann believes that cars are loud.", "Cars are so loud.", ("believes",)),
+    ("Ann recommends the car to Bob.", "You can have the car.", ("recommends",)),
+    ("Ann sold the car to Bob.", "We sold the car.", ("Bob",)),
+    ("Ann gave the car to Carl.", "I gave you the car.", ("Carl",)),
+]
+
+
+@pytest.mark.parametrize(("statement", "text", "unsupported"), STATEMENTS)
+def test_a_statement_may_name_the_day_of_saying_as_a_limit_and_whom_you_means(
+    statement: str, text: str, unsupported: tuple[str, ...]
+) -> None:
+    cited = [Source(text=text, said_at=MAY, speaker="Ann", addressee="Bob")]
+    found = find_items(statement, read_sentences(cited))
+    assert (found.support, found.unsupported) == ("worded", unsupported)
+
+
+def test_a_date_as_the_limit_of_a_time_is_not_quoted_from_the_day_of_saying() -> None:
+    cited = [Source(text="I sold my car.", said_at=MAY, speaker="Ann")]
+    assert find_items("I sold my car by 8 May 2023", read_sentences(cited)).support == "worded"

@@ -14,11 +14,12 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from tiermem.model import Derivation
+from tiermem.proof.cues import ENGLISH
 from tiermem.proof.date_phrases import counted_from_date, part_of_month
 from tiermem.proof.derive import counted_date
 from tiermem.proof.sentences import ARTICLES, Sentence, Token, read_tokens, units_after
@@ -42,6 +43,7 @@ _YES_OR_NO = re.compile(
 _LIST = re.compile(r"[,;&\n]|\b(?:and|or|as well as|plus)\b", re.IGNORECASE)
 _CLAUSES = re.compile(r"[;\n]|,\s?(?:and|but)\b", re.IGNORECASE)
 _COMMA_BEFORE_YEAR = re.compile(r",(?= (?:19|20)\d\d\b)")
+_LIMIT = re.compile(r"\b(?:as of|by|before)\s(?:the\s)?\Z", re.IGNORECASE)
 _NO_WORD = -1
 SupportLabel = Literal["quoted", "computed", "worded"]
 Places = dict[int, int]
@@ -74,10 +76,15 @@ class AnswerItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerDate:
-    """A date of an answer: the days it means, and the date they are counted from ("the week before …")."""
+    """A date of an answer: the days it means, and the date they are counted from ("the week before …").
+
+    `is_limit` marks "by", "as of" or "before" in front of the date of a statement: what a turn says has the
+    day of saying as a limit.
+    """
 
     mention: DateMention
     anchor: DateMention | None = None
+    is_limit: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +124,8 @@ class AnswerMatch:
 def find_items(answer: str, sentences: Sequence[Sentence], question: str = "") -> AnswerMatch:
     """Find each item of `answer` in the sentences; without a question, `answer` is a statement.
 
-    A word is supported by a cited sentence, the name of its speaker, the question or a computation. Of a yes
-    or no the words of the question are the claim, and need support.
+    A word is supported by a cited sentence, the name of its speaker or of whom it calls "you", the question
+    or a computation. Of a yes or no the words of the question are the claim, and need support.
     """
     if len(answer) > LONGEST_ANSWER:
         return AnswerMatch()
@@ -145,6 +152,8 @@ def _items_of(answer: str, question: str, said_at: datetime | None) -> Iterator[
         yield AnswerItem(whole=question, tokens=tokens, dates=asked, is_claim=True)
         answer = " " * opening.end() + answer[opening.end() :]
     dates = _dates_of(_COMMA_BEFORE_YEAR.sub(" ", answer), said_at)
+    if not question:
+        dates = tuple(_with_limit(date, answer) for date in dates)
     tokens = read_tokens(without_dates(answer, [date.mention for date in dates]))
     for start, end in _cut_items(answer, tokens, dates, _LIST if question else _CLAUSES):
         inside = tuple(token for token in tokens if start <= token.start < end)
@@ -190,6 +199,15 @@ def _dates_of(text: str, said_at: datetime | None) -> tuple[AnswerDate, ...]:
     return tuple(dates)
 
 
+def _with_limit(date: AnswerDate, statement: str) -> AnswerDate:
+    """The date with the words before it that make it a limit, if there are any."""
+    start = date.mention.start
+    limit = _LIMIT.search(statement, max(0, start - _NEAR), start)
+    if limit is None or date.anchor is not None:
+        return date
+    return AnswerDate(mention=replace(date.mention, start=limit.start()), is_limit=True)
+
+
 class _Search:
     """The words of the sentences, by which items are found."""
 
@@ -204,8 +222,9 @@ class _Search:
                 self._by_key[token.key].setdefault(number, at)
                 if token.number:
                     self._numbers[token.number].append((number, at))
-        speakers = dict.fromkeys(sentence.source.speaker for sentence in sentences)
-        self._speaker_keys = {token.key for name in speakers for token in read_tokens(name)}
+        persons = dict.fromkeys(sentence.source.speaker for sentence in sentences)
+        persons |= dict.fromkeys(each.source.addressee for each in sentences if _addresses(each))
+        self._speaker_keys = {token.key for name in persons for token in read_tokens(name)}
         self._question, self._asked = question, read_tokens(question)
         self._asked_keys = {token.key for token in self._asked if token.is_content}
         self._free_keys = self._speaker_keys if is_claim else self._speaker_keys | self._asked_keys
@@ -229,7 +248,8 @@ class _Search:
             elif not missing or missing[-1][0] + len(missing[-1][1]) <= token.start:
                 missing.append((token.start, _number_phrase(item, at)))
         chosen = self._choose(item, holders, free)
-        is_complete = len(chosen) == 1 and not missing and not item.is_claim
+        has_limit = any(date.is_limit for date in item.dates)
+        is_complete = len(chosen) == 1 and not (missing or item.is_claim or has_limit)
         places = (*holders.values(), *free.values())
         matches = [
             Match(
@@ -298,6 +318,8 @@ class _Search:
                 places[wanted.text] = dict.fromkeys(stated, _NO_WORD)
             elif any(each.holds(wanted.first, wanted.last) for each in self._asked_days):
                 continue
+            elif date.is_limit and (said := [at for at in order if _is_said_on(self._sentences[at], wanted)]):
+                places[wanted.text] = dict.fromkeys(said, _NO_WORD)
             elif (found := self._compute_date(date, order)) is not None:
                 number, computed = found
                 places[wanted.text] = {number: _NO_WORD}
@@ -318,10 +340,7 @@ class _Search:
 
     def _is_known_day(self, day: DateMention) -> bool:
         """Whether a sentence states a day or was said on it: other dates may be counted from it."""
-        said = (each.source.said_at for each in self._sentences)
-        return any(at is not None and at.date() == day.first for at in said) or any(
-            _states(each, day) for each in self._sentences
-        )
+        return any(_is_said_on(each, day) or _states(each, day) for each in self._sentences)
 
     def _choose(self, item: AnswerItem, holders: dict[str, Places], free: dict[str, Places]) -> list[int]:
         """The fewest sentences with the words of an item; of equals the one nearest to the question."""
@@ -381,6 +400,17 @@ def _number_phrase(item: AnswerItem, at: int) -> str:
 
 def _join_literals(tokens: Iterable[Token]) -> str:
     return " ".join(token.literal for token in tokens if token.literal not in ARTICLES)
+
+
+def _addresses(sentence: Sentence) -> bool:
+    """Whether it says "you"."""
+    return any(token.text.lower().split("'")[0] in ENGLISH.second_person for token in sentence.words)
+
+
+def _is_said_on(sentence: Sentence, day: DateMention) -> bool:
+    """Whether a sentence was said on one of these days."""
+    said_at = sentence.source.said_at
+    return said_at is not None and day.first <= said_at.date() <= day.last
 
 
 def _states(sentence: Sentence, day: DateMention) -> bool:

@@ -205,7 +205,8 @@ class Source:
     """Words an answer may rest on, when and by whom they were said, and where they stand.
 
     With one span as long as `text`, every part of the text can be pointed at. `concluded` are those that
-    another memory made of words which it does not show. `role` is that of the turn, if it has one.
+    another memory made of words which it does not show. `role` is that of the turn, if it has one, and
+    `addressee` the only other speaker of the conversation, whom "you" means.
     """
 
     text: str
@@ -214,6 +215,7 @@ class Source:
     spans: tuple[Span, ...] = ()
     concluded: bool = False
     role: str = ""
+    addressee: str = ""
 
 
 def unsupported_literals(
