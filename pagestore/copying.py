@@ -38,7 +38,7 @@ class CopiedSpace:
 def copy_lines(
     source: Lines, copy: Lines, space: SpaceId, *, progress: Progress | None = None
 ) -> CopiedSpace:
-    """Copy what `copy` lacks of a log. `progress` is told of the lines that are there, and of all.
+    """Copy what `copy` lacks of a log. `progress` is given how many lines are there, and how many in all.
 
     Raises `Corrupt` where either is damaged, `OlderFormat` for a log to be upgraded first, `Conflict` where
     `copy` holds what `source` does not, and `Locked` where another process writes to `copy`.

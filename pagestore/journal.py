@@ -97,8 +97,8 @@ class Journal:
     @contextmanager
     def _begin(self) -> Iterator[Batch]:
         """Hold the write lock, with the lines of other writers folded."""
-        appended = self._lines.begin_write(self._state.head)
         try:
+            appended = self._lines.begin_write(self._state.head)
             if appended:
                 self._fold_appended(appended)
             yield Batch(self._state, self._options, stored=self._stored)

@@ -67,9 +67,9 @@ class Lines(Protocol):
         ...
 
     def begin_write(self, after: int) -> Sequence[Line]:
-        """Acquire the write lock; return what `read_appended` does.
+        """Acquire the write lock; return what `read_appended` does. `end_write` follows, also after an error.
 
-        Raises `Locked` when another writer keeps the lock too long, and `Corrupt`; the lock is free then.
+        Raises `Locked` when another writer keeps the lock too long, and `Corrupt`.
         """
         ...
 

@@ -57,11 +57,7 @@ class MemoryLines:
     def begin_write(self, after: int) -> Sequence[Line]:
         self._write_lock.acquire()
         self._is_writing = True
-        try:
-            return self.read_appended(after)
-        except BaseException:
-            self.end_write()
-            raise
+        return self.read_appended(after)
 
     def end_write(self) -> None:
         if self._is_writing:

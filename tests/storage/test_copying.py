@@ -75,11 +75,11 @@ def test_a_copy_that_was_cut_short_goes_on(
     disk, database, other = stores
     monkeypatch.setattr("pagestore.copying._AT_ONCE", 7)
     for source, dest in ((disk, database), (database, other)):
-        told: list[tuple[int, int]] = []
+        reported: list[tuple[int, int]] = []
 
-        def report(done: int, total: int, told: list[tuple[int, int]] = told) -> None:
-            told.append((done, total))
-            if len(told) in (2, 4):
+        def report(done: int, total: int, reported: list[tuple[int, int]] = reported) -> None:
+            reported.append((done, total))
+            if len(reported) in (2, 4):
                 raise CutShort
 
         for _ in range(2):
@@ -87,8 +87,8 @@ def test_a_copy_that_was_cut_short_goes_on(
                 copy_space(source, dest, SPACE, progress=report)
         done = copy_space(source, dest, SPACE, progress=report)
         assert 0 < done.new < done.records
-        assert told == sorted(told)
-        assert told[-1] == (done.records, done.records)
+        assert reported == sorted(reported)
+        assert reported[-1] == (done.records, done.records)
         assert copy_space(source, dest, SPACE).new == 0
     assert state(disk) == state(database) == state(other)
 

@@ -111,11 +111,7 @@ class PostgresLines:
 
     def begin_write(self, after: int) -> Sequence[Line]:
         self._transaction, self._writer = self._database.begin(self._lock), get_ident()
-        try:
-            return self.read_appended(after)
-        except BaseException:
-            self.end_write()
-            raise
+        return self.read_appended(after)
 
     def end_write(self) -> None:
         transaction, self._transaction = self._transaction, None
