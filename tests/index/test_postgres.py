@@ -6,6 +6,8 @@ import signal
 import sys
 import uuid
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 import anyio
 import pytest
@@ -14,11 +16,23 @@ from pagestore import History
 from tests.postgres import PostgresServer, execute
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
+from tiermem.index import postgres
 from tiermem.index.engine import COLLECTIONS
 from tiermem.index.interface import Hit, Index, Mode, TurnHits
 from tiermem.index.memory import MemoryIndex
 from tiermem.index.postgres import PostgresIndex
-from tiermem.index.testing import ANN, BOB, GARDEN, MINE, OTHER, IndexContract, random_entries, same, upto
+from tiermem.index.testing import (
+    ANN,
+    BOB,
+    GARDEN,
+    MINE,
+    MONDAY,
+    OTHER,
+    IndexContract,
+    random_entries,
+    same,
+    upto,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -208,3 +222,52 @@ async def test_it_finds_what_an_index_in_memory_finds(url: str, owners: tuple[st
     for one, other in zip(here.hits, there.hits, strict=True):
         scores = (one.meaning, one.exchange, one.around)
         assert scores == pytest.approx((other.meaning, other.exchange, other.around), abs=1e-4)
+
+
+FILTERS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "owner": {"owners": (MINE,)},
+    "kind": {"collection": "turns"},
+    "session": {"session": MONDAY},
+}
+
+
+@pytest.mark.parametrize("by", FILTERS)
+async def test_the_nearest_of_many_entries_are_those_of_an_exact_search(
+    url: str, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    index = PostgresIndex(url, HashEmbedder())
+    entries = random_entries(random.Random(3), "e", 600, ("", MINE, OTHER))
+    await index.put(ANN, "units", entries)
+    await index.put(ANN, "turns", entries)
+    await index.put(BOB, "units", random_entries(random.Random(4), "e", 600, ("",)))
+    given: dict[str, Any] = {"collection": "units", "limit": 10, "mode": "dense"} | FILTERS[by]
+    queries = [" ".join(entry.text.split()[:3]) for entry in entries[::20]]
+    exact = [await index.search(ANN, query=query, **given) for query in queries]
+    monkeypatch.setattr(postgres, "EXACT", 20)
+    monkeypatch.setattr(postgres, "_BY_MEANING", "no exact search")
+    near = [await index.search(ANN, query=query, **given) for query in queries]
+    assert all(exact)
+    shares = [
+        sum(hit.score >= hits[-1].score - 1e-5 for hit in found) / len(hits)  # many have equal scores
+        for found, hits in zip(near, exact, strict=True)
+    ]
+    assert fmean(shares) >= 0.98
+    await index.close()
+
+
+async def test_what_other_vectors_hide_from_hnsw_is_found_by_an_exact_search(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = PostgresIndex(url, HashEmbedder())
+    await index.put(BOB, "units", random_entries(random.Random(4), "e", 600, ("",)))
+    await index.put(ANN, "units", GARDEN)
+    exact = await index.search(ANN, "units", "a garden", limit=2, mode="dense")
+    monkeypatch.setattr(postgres, "EXACT", 1)
+    monkeypatch.setattr(
+        postgres,
+        "_NEAREST_SETTINGS",
+        postgres._NEAREST_SETTINGS.replace("relaxed_order", "off").replace("'200'", "'1'"),
+    )
+    assert await index.search(ANN, "units", "a garden", limit=2, mode="dense") == exact
+    await index.close()

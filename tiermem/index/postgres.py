@@ -1,8 +1,8 @@
 """An index in a PostgreSQL database with the extension pgvector, for all spaces of a store.
 
-Vectors are compared exactly, and BM25 is computed in SQL, with document frequencies of what the caller may
-see. The tables are in the schema `tiermem_index`, and say what they were made with. Every write is durable
-when it returns, and one inside `writing` when that ends.
+Vectors are compared exactly where a search may see few entries, else found by HNSW. BM25 is computed in SQL,
+with document frequencies of what the caller may see. The tables are in the schema `tiermem_index`, and say
+what they were made with. Every write is durable when it returns, and one inside `writing` when that ends.
 """
 
 from __future__ import annotations
@@ -70,6 +70,16 @@ CREATE TABLE tiermem_index.vectors (
   FOREIGN KEY (space, collection, id) REFERENCES tiermem_index.points ON DELETE CASCADE
 );
 """
+_NEAR_INDEX: LiteralString = (
+    "CREATE INDEX ON tiermem_index.vectors USING hnsw (vector vector_ip_ops)"
+    " WITH (m = 16, ef_construction = 64) WHERE field = 'meaning'"
+)
+_DIMENSIONS = 2_000
+"""The most numbers of a vector that HNSW takes; longer ones are compared exactly."""
+EXACT = 3_000
+"""Up to so many entries a search by meaning compares every one: that takes some ten milliseconds."""
+_SPARE = 4
+"""Vectors taken for each entry that is looked for: an entry has several."""
 _FIND_TABLE: LiteralString = (
     "SELECT FROM pg_tables WHERE schemaname = 'tiermem_index' AND tablename = 'description'"
 )
@@ -109,6 +119,21 @@ _BY_MEANING: LiteralString = (
     " ORDER BY round(score::numeric, 5) DESC, entry LIMIT %s"
 )
 """Equal scores, to the digits that arithmetic keeps, are in the order of their ids."""
+_BY_NEAREST: LiteralString = (
+    "SELECT entry, max(score) AS score FROM"
+    " (SELECT entry, -(vector <#> %s::vector) AS score FROM tiermem_index.vectors AS v CROSS JOIN LATERAL"
+    " (SELECT entry FROM tiermem_index.points AS p WHERE p.space = v.space AND p.collection = v.collection"
+    " AND p.id = v.id AND {seen} OFFSET 0) AS point"
+    " WHERE v.space = %s AND v.collection = %s AND field = 'meaning'"
+    " ORDER BY vector <#> %s::vector LIMIT %s) AS nearest"
+    " GROUP BY entry ORDER BY round(max(score)::numeric, 5) DESC, entry LIMIT %s"
+)
+_NEAREST_SETTINGS: LiteralString = (
+    "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),"
+    " set_config('hnsw.ef_search', '200', true),"
+    # The index gives the order; without statistics the planner may think that sorting all is as fast.
+    " set_config('enable_sort', 'off', true)"
+)
 _BY_WORDS: LiteralString = (
     "SELECT entry, score FROM (SELECT entry, sum(weight * asked) AS score"
     " FROM unnest(%s::bigint[], %s::float8[]) AS probe(term, asked) CROSS JOIN LATERAL"
@@ -123,6 +148,9 @@ _HOLDERS: LiteralString = (
     " WHERE t.space = %s AND t.collection = %s AND field = %s AND term = ANY(%s::bigint[]) GROUP BY term"
 )
 _COUNT: LiteralString = "SELECT count(*) FROM tiermem_index.points WHERE {seen}"
+_COUNT_SOME: LiteralString = (
+    "SELECT count(*) FROM (SELECT FROM tiermem_index.points WHERE {seen} LIMIT %s) AS seen"
+)
 _NAMES: LiteralString = (
     "SELECT DISTINCT name FROM tiermem_index.points, unnest(named) AS name"
     " WHERE named && %s::text[] AND name = ANY(%s::text[]) AND {seen}"
@@ -200,6 +228,8 @@ class PostgresIndex(ProjectedIndex):
             ) from error
         tables = (_TABLES % self._embedder.dimensions).split(";\n")
         transaction.execute(*((statement, ()) for statement in tables if statement))
+        if self._embedder.dimensions <= _DIMENSIONS:
+            transaction.execute((_NEAR_INDEX, ()))
         transaction.execute(("INSERT INTO tiermem_index.description VALUES (%s::jsonb)", [json.dumps(mine)]))
 
     def _drop_tables(
@@ -248,9 +278,11 @@ class PostgresIndex(ProjectedIndex):
             finally:
                 transaction.close()
 
-    def _rows(self, query: LiteralString, parameters: Sequence[object]) -> list[Row]:
+    def _rows(
+        self, query: LiteralString, parameters: Sequence[object], *, settings: LiteralString = ""
+    ) -> list[Row]:
         with _translating():
-            return (self._transaction or self._database).rows(query, parameters)
+            return (self._transaction or self._database).rows(query, parameters, settings=settings)
 
     def values(self, space: SpaceId) -> Iterator[tuple[str, str, bytes]]:
         """See `HasTables.values`; without the tables that hold vectors, weights and numbers alone."""
@@ -307,7 +339,24 @@ class PostgresIndex(ProjectedIndex):
     def _by_vector(self, collection: Collection, allowed: PointFilter, probe: Probe, limit: int) -> Ranking:
         """The product with the nearest vector of each entry: its cosine, since both have unit length."""
         vector = _as_text(cast("Vector", probe.by))
+        if self._sees_many(collection, allowed, probe):
+            found = self._by_nearest(collection, allowed, vector, limit)
+            if len(found) == limit:
+                return found
         return self._ranking(_BY_MEANING, [vector, probe.field], collection, allowed, [limit])
+
+    def _sees_many(self, collection: Collection, allowed: PointFilter, probe: Probe) -> bool:
+        """Whether a search may see more entries than are compared one by one, and they are in HNSW."""
+        if allowed.among is not None or probe.field != "meaning" or self._embedder.dimensions > _DIMENSIONS:
+            return False
+        ((count,),) = self._rows_seen(_COUNT_SOME, [], collection, allowed, [EXACT + 1])
+        return bool(count > EXACT)
+
+    def _by_nearest(self, collection: Collection, allowed: PointFilter, vector: str, limit: int) -> Ranking:
+        """The entries of the nearest vectors; fewer than `limit` where other vectors lie before them."""
+        space = allowed.match["space"]
+        after = [space, collection, vector, _SPARE * limit, limit]
+        return self._ranking(_BY_NEAREST, [vector], collection, allowed, after, settings=_NEAREST_SETTINGS)
 
     def _by_terms(self, collection: Collection, allowed: PointFilter, probe: Probe, limit: int) -> Ranking:
         """BM25 with the IDF of the corpus, of each entry that has one of the terms."""
@@ -324,8 +373,10 @@ class PostgresIndex(ProjectedIndex):
         collection: Collection,
         allowed: PointFilter,
         after: Sequence[object],
+        *,
+        settings: LiteralString = "",
     ) -> Ranking:
-        rows = self._rows_seen(query, before, collection, allowed, after)
+        rows = self._rows_seen(query, before, collection, allowed, after, settings=settings)
         return [(str(entry), float(score)) for entry, score in rows]
 
     def _rows_seen(
@@ -335,10 +386,12 @@ class PostgresIndex(ProjectedIndex):
         collection: Collection,
         allowed: PointFilter,
         after: Sequence[object] = (),
+        *,
+        settings: LiteralString = "",
     ) -> list[Row]:
         """The rows of a query on the points that may be seen, with its values before and after those."""
         seen, values = _condition(collection, allowed)
-        return self._rows(query.format(seen=seen), [*before, *values, *after])
+        return self._rows(query.format(seen=seen), [*before, *values, *after], settings=settings)
 
     def _rarities_in(
         self, collection: Collection, corpus: PointFilter, field: str, terms: Sequence[int]

@@ -86,11 +86,17 @@ class Database:
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
-    def rows(self, query: LiteralString, parameters: Sequence[object] = ()) -> list[Row]:
-        """Execute a query that reads; returns its rows."""
+    def rows(
+        self, query: LiteralString, parameters: Sequence[object] = (), *, settings: LiteralString = ""
+    ) -> list[Row]:
+        """Execute a query that reads; returns its rows. `settings` is a statement that sets what it needs."""
         self._refuse_after_a_fork()
         with self.translating(), _connection(self._readers) as connection:
-            return connection.execute(query, parameters, binary=True).fetchall()
+            if not settings:
+                return connection.execute(query, parameters, binary=True).fetchall()
+            with connection.transaction():
+                connection.execute(settings)
+                return connection.execute(query, parameters, binary=True).fetchall()
 
     def values(
         self, schema: str, space: str, *, without: Collection[str] = ()
@@ -250,9 +256,13 @@ class Transaction:
             for statement, parameters in statements:
                 self._require_open().execute(statement, parameters)
 
-    def rows(self, query: LiteralString, parameters: Sequence[object] = ()) -> list[Row]:
-        """Execute a query; returns its rows."""
+    def rows(
+        self, query: LiteralString, parameters: Sequence[object] = (), *, settings: LiteralString = ""
+    ) -> list[Row]:
+        """Execute a query; returns its rows. `settings`, as in `Database.rows`, last until the end."""
         with self._database.translating():
+            if settings:
+                self._require_open().execute(settings)
             return self._require_open().execute(query, parameters, binary=True).fetchall()
 
     def commit(self, *statements: Statement) -> None:
