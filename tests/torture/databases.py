@@ -133,7 +133,8 @@ class Proxy:
 class Writers:
     """Writing processes, each of which begins a new life after it was killed."""
 
-    def __init__(self, url: str, folder: Path, spaces: int) -> None:
+    def __init__(self, url: str, folder: Path, spaces: int, *, index: str) -> None:
+        self._index = index
         self._command = [sys.executable, "-m", "tests.torture.databases", url, str(folder)]
         self._spaces = spaces
         self._lives: Counter[int] = Counter()
@@ -164,22 +165,24 @@ class Writers:
     def _begin(self, number: int) -> None:
         self._lives[number] += 1
         given = [str(number), str(self._lives[number]), str(self._spaces)]
-        environment = {**os.environ, "TIERMEM_EMBEDDER": "hashed"}
+        environment = {**os.environ, "TIERMEM_EMBEDDER": "hashed", "TIERMEM_INDEX": self._index}
         self._processes[number] = subprocess.Popen([*self._command, *given], env=environment)
 
 
 def shared_database(share: Share) -> Outcome:
     """Four processes write many spaces of a database; one of them, the server or connections are cut off."""
     outcome, chance = Outcome(), share.chance()
+    index = chance.choice(("memory", "pgvector"))
+    outcome.seen[f"runs with an index of {index}"] += 1
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         data = Path(stack.enter_context(TemporaryDirectory(dir=gettempdir(), prefix="tiermem-pg-")))
         server = Server(data / "data")
         stack.callback(server.close)
-        tiermem.open(server.url, space="space-0", engine="local", embedder=HashEmbedder()).close()
+        _opened(server.url, "space-0", index=index).close()
         proxy = Proxy(server)
         stack.callback(proxy.close)
-        writers = Writers(proxy.url, folder, SPACES)
+        writers = Writers(proxy.url, folder, SPACES, index=index)
         stack.callback(writers.stop)
         _wait_for_notes(folder)
         for _ in share.cases:
@@ -189,7 +192,7 @@ def shared_database(share: Share) -> Outcome:
         time.sleep(2.0)
         writers.stop()
         outcome.demand(set(writers.codes()) == {0}, "a writer ended with an error")
-        check(server.url, folder, outcome)
+        check(server.url, folder, outcome, index=index)
     return outcome
 
 
@@ -218,8 +221,8 @@ def _disturb(chance: random.Random, server: Server, proxy: Proxy, writers: Write
             outcome.seen["cuts of all connections"] += 1
 
 
-def check(url: str, folder: Path, outcome: Outcome) -> None:
-    """Hold what the spaces hold against what was acknowledged."""
+def check(url: str, folder: Path, outcome: Outcome, *, index: str = "memory") -> None:
+    """Hold what the spaces hold, and the index in the database, against what was acknowledged."""
     stored, erased, begun = (_notes(folder, name) for name in ("stored", "erased", "erasing"))
     found: dict[str, Counter[str]] = {}
     for space in tiermem.spaces(url):
@@ -231,8 +234,13 @@ def check(url: str, folder: Path, outcome: Outcome) -> None:
             outcome.seen["pages"] += memory.stats().pages
             twice = sum(count > 1 for count in _summaries(url, space).values())
             outcome.seen["pages summarised twice"] += twice
-        with suppress(Corrupt), _opened(url, space) as memory:  # which finishes what was cut short
+        # Opening it finishes what was cut short.
+        with suppress(Corrupt), _opened(url, space, index=index) as memory:
             outcome.seen["pages left to summarise"] += memory.stats().pages_pending
+            if index == "pgvector":
+                memory.flush()
+                turns = Counter(_turn_places(memory))
+                outcome.demand(_turns_indexed(url, space) == turns, "an index that does not hold the turns")
     outcome.seen["acknowledged turns"] += len(stored)
     outcome.seen["acknowledged erasures"] += len(erased)
     for space, ident in stored:
@@ -246,10 +254,22 @@ def check(url: str, folder: Path, outcome: Outcome) -> None:
     outcome.demand(not left, "erased words are in the log")
 
 
-def _opened(url: str, space: str, *, read_only: bool = False) -> tiermem.Memory:
-    return tiermem.open(
-        url, space=space, engine="local", embedder=HashEmbedder(), distil="deferred", read_only=read_only
-    )
+def _opened(url: str, space: str, *, read_only: bool = False, index: str = "memory") -> tiermem.Memory:
+    given: dict[str, Any] = {"distil": "deferred", "read_only": read_only, "index": index}
+    return tiermem.open(url, space=space, engine="local", embedder=HashEmbedder(), **given)
+
+
+def _turn_places(memory: tiermem.Memory) -> Iterator[str]:
+    """Every turn of a space as the index names it."""
+    for info in memory.pages():
+        for number, line in enumerate(memory.page(info.id).lines):
+            if line.turn is not None:
+                yield f"{info.id}/{number}"
+
+
+def _turns_indexed(url: str, space: str) -> Counter[str]:
+    query = "SELECT entry FROM tiermem_index.points WHERE collection = 'turns' AND space LIKE %s"
+    return Counter(entry for (entry,) in _rows(url, query, f"{space}@%"))
 
 
 def _notes(folder: Path, name: str) -> set[tuple[str, str]]:
@@ -377,7 +397,8 @@ ROWS = (
         name="postgres",
         failure="a process, the server or a connection ends while several processes write one database",
         done=(
-            "four processes write, summarise, ask and erase in 50 spaces of one PostgreSQL; one of them is "
+            "four processes write, summarise, ask and erase in 50 spaces of one PostgreSQL, with the index "
+            "in each of them or in the database; one of them is "
             "killed, the server restarts or crashes, or a proxy cuts every connection"
         ),
         unit="disturbances",

@@ -52,3 +52,15 @@ def test_it_finds_turns_that_are_lost_doubled_or_elsewhere_and_words_that_stay(
     execute(url, "UPDATE tiermem.lines SET raw = set_byte(raw, 5, 120) WHERE space = 'one' AND q = 2")
     check(url, tmp_path, outcome)
     assert outcome.violations["a damaged log"] == 1
+
+
+def test_it_finds_an_index_with_a_gap(postgres: PostgresServer, tmp_path: Path) -> None:
+    url = postgres.create_database()
+    with tiermem.open(url, space="one", engine="local", embedder=HashEmbedder(), index="pgvector") as memory:
+        memory.add("one a: kept", speaker="Ann")
+    outcome = Outcome()
+    check(url, tmp_path, outcome, index="pgvector")
+    assert not outcome.violations
+    execute(url, "DELETE FROM tiermem_index.points WHERE collection = 'turns'")
+    check(url, tmp_path, outcome, index="pgvector")
+    assert outcome.violations == {"an index that does not hold the turns": 1}
