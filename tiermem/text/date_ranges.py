@@ -29,6 +29,7 @@ _ISO_MONTH = re.compile(r"(?<![\w/.-])(?P<year>\d{4})-(?P<month>\d{1,2})(?![\w/-
 _MONTH = re.compile(
     r"\b(?:" + "|".join(f"{month}|{month[:3]}" for month in MONTHS) + r"|sept)\b", re.IGNORECASE
 )
+_PLAIN_WEEKDAY = re.compile(r"\b(?:" + "|".join(WEEKDAYS) + r")\b", re.IGNORECASE)
 _PREPOSITION = re.compile(r"(?:in|since|until|by|of|during|early|late|mid|on|between)[\s-]++", re.IGNORECASE)
 _OTHER_YEAR = re.compile(r"\d{4}|\b(?:last|past|next|this|coming)\b|\d[/.]\d", re.IGNORECASE)
 _TO = re.compile(
@@ -108,10 +109,12 @@ class _Point:
 def date_ranges(text: str, asked: date, *, past: bool = True) -> tuple[DateRange, ...]:
     """The times of a text that is to name them, in order; none where anything of it would be passed over.
 
-    With `past` a day or a month without a year is the newest one that is not to come.
+    With `past` a weekday and a day or month without a year are the newest ones that are not to come.
     """
     try:
-        found = _ranges(text, _points(text, asked, past=past), alone=True)
+        found = _ranges(
+            text, _with_weekdays(text, _points(text, asked, past=past), asked, past=past), alone=True
+        )
     except (ValueError, OverflowError):  # it ends before it begins, or outside the calendar
         return ()
     return () if _UNREAD.search(without_dates(text, found)) else found
@@ -142,6 +145,19 @@ def _points(text: str, asked: date, *, past: bool) -> list[_Point]:
             if point.first <= point.last:
                 found.append(_in_the_past(point, asked) if past else point)
     return sorted(found, key=lambda point: point.start)
+
+
+def _with_weekdays(text: str, points: Sequence[_Point], asked: date, *, past: bool) -> list[_Point]:
+    """The dates of a text that names times alone: no tense says on which side its weekdays lie."""
+    taken = {place for point in points for place in range(point.start, point.end)}
+    weekdays = []
+    for match in _PLAIN_WEEKDAY.finditer(text):
+        if match.start() not in taken:
+            weekday = WEEKDAYS.index(lower(match.group()))
+            days = -((asked.weekday() - weekday) % 7) if past else (weekday - asked.weekday()) % 7
+            day = _day_on(asked, days)
+            weekdays.append(_Point(start=match.start(), end=match.end(), first=day, last=day, outright=False))
+    return sorted((*points, *weekdays), key=lambda point: point.start)
 
 
 def _last_units(text: str, asked: date) -> Iterator[_Point]:

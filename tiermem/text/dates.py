@@ -15,6 +15,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Literal, Protocol
 
+from tiermem.text.tense import Tense, weekday_tense
 from tiermem.text.words import lower, word_list
 
 Precision = Literal["day", "weekend", "week", "month", "season", "year", "range"]
@@ -44,6 +45,8 @@ _WEEKDAY = (
     r"fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 )
 _LONG_WEEKDAY = "(?P<weekday>" + "|".join(WEEKDAYS) + ")"
+_FROM_WEEKDAY = re.compile(_LONG_WEEKDAY + r"\s?(?:-|–|to|until|till|through)\s?$", re.IGNORECASE)
+_TO_WEEKDAY = re.compile(r"\s?(?:-|–|to|until|till|through)\s?" + _LONG_WEEKDAY, re.IGNORECASE)
 _SEASON = "(?P<season>" + "|".join(_SEASONS) + ")"
 _PAST = re.compile(
     r"\b(?:was|were|had|did|been|went|got|made|took|came|saw|met|gave|found|left|told|said|felt|kept|brought|"
@@ -53,8 +56,6 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(r"[.!?\n]")
-_BEING = re.compile(r"(?:\b(?:is|are)|['’]s)(?: on)?\s*$", re.IGNORECASE)
-_AT_AN_HOUR = re.compile(r"(?: \w+)? at \d")
 _SENTENCE = 60
 """Characters on either side of a date in which its sentence is looked for."""
 _FUTURE = re.compile(
@@ -229,12 +230,6 @@ def _sentence(match: re.Match[str]) -> tuple[str, str]:
 def _looks_back(match: re.Match[str]) -> bool:
     """Whether its own sentence speaks of what was."""
     return any(_PAST.search(part) for part in _sentence(match))
-
-
-def _may_lie_ahead(match: re.Match[str]) -> bool:
-    """Whether it names when something is ("the vet is on", "at ten") and nothing says that it was."""
-    before, after = _sentence(match)
-    return bool(_BEING.search(before) or _AT_AN_HOUR.match(after)) and not _looks_back(match)
 
 
 def _month_number(name: str) -> int:
@@ -433,11 +428,30 @@ def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
         if said.weekday() + ahead > 6:
             return _one_day(match, first)
         return _mention(match, first, first + timedelta(days=7), "range")
-    if which[0] in ("this", "coming") or _looks_ahead(match.string):
+    tense = weekday_tense(match.string, match.start("weekday"), match.end("weekday"))
+    if which[0] == "this" or (which[0] == "coming" and tense != "past"):  # not "thanks for coming Sunday"
         return _one_day(match, said + timedelta(days=ahead))
-    if _may_lie_ahead(match):
-        return None
-    return _one_day(match, said - timedelta(days=back % 7))
+    return None if tense is None or ahead == 0 else _bare_weekday(match, said, tense)
+
+
+def _bare_weekday(match: re.Match[str], said: date, tense: Tense) -> DateMention:
+    """The weekday ahead or back; days in a row ("from Monday to Wednesday") lie on the same side in order."""
+    wanted = _weekday_number(match["weekday"])
+    if tense == "future":
+        first = _FROM_WEEKDAY.search(match.string[: match.start()][-_SENTENCE:])
+        start = _weekday_from(said, _weekday_number(first["weekday"])) if first else said
+        return _one_day(match, _weekday_from(start, wanted))
+    last = _TO_WEEKDAY.match(match.string, match.end())
+    end = _weekday_until(said, _weekday_number(last["weekday"])) if last else said
+    return _one_day(match, _weekday_until(end, wanted))
+
+
+def _weekday_from(day: date, weekday: int) -> date:
+    return day + timedelta(days=(weekday - day.weekday()) % 7)
+
+
+def _weekday_until(day: date, weekday: int) -> date:
+    return day - timedelta(days=(day.weekday() - weekday) % 7)
 
 
 def _season(match: re.Match[str], said: date | None) -> DateMention | None:

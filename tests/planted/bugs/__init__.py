@@ -16,6 +16,7 @@ from tests.planted.bugs import (
     reading,
     reasoning,
     salience,
+    text,
     workspace,
     writing,
 )
@@ -25,6 +26,7 @@ BUGS = (
     *reasoning.BUGS,
     *writing.BUGS,
     *salience.BUGS,
+    *text.BUGS,
     *workspace.BUGS,
     *ledger.BUGS,
     *pagestore.BUGS,

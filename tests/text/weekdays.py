@@ -1,0 +1,73 @@
+"""How weekdays of 120 texts, written without knowledge of the rules, are dated; half of them kept aside.
+
+`python -m tests.text.weekdays` prints the figures of both halves.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from tiermem.text import resolve_dates
+
+Outcome = Literal["right", "wrong", "open", "rightly open"]
+HALVES = ("open", "kept")
+"""Read while the rules were written, and not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeekdayText:
+    """A text with a weekday phrase, and the day that it names, if that can be known."""
+
+    half: str
+    said_at: datetime
+    text: str
+    phrase: str
+    expected: str | None
+
+
+def read_texts() -> list[WeekdayText]:
+    """The texts of both halves."""
+    lines = Path(__file__).with_name("weekdays.jsonl").read_text(encoding="utf-8").splitlines()
+    return [
+        WeekdayText(
+            half=line["half"],
+            said_at=datetime.fromisoformat(line["said_at"]),
+            text=line["text"],
+            phrase=line["phrase"],
+            expected=line["expected"],
+        )
+        for line in map(json.loads, lines)
+    ]
+
+
+def judge(item: WeekdayText) -> Outcome:
+    """What becomes of the phrase: "wrong" is a day other than the one named, or a day where none is known."""
+    start = item.text.index(item.phrase)
+    end = start + len(item.phrase)
+    mentions = resolve_dates(item.text, item.said_at)
+    days = [mention.iso for mention in mentions if mention.start < end and start < mention.end]
+    if days:
+        return "right" if days == [item.expected] else "wrong"
+    return "open" if item.expected else "rightly open"
+
+
+def count_outcomes(half: str) -> Counter[Outcome]:
+    """How many texts of a half have which outcome."""
+    return Counter(judge(item) for item in read_texts() if item.half == half)
+
+
+if __name__ == "__main__":
+    for name in HALVES:
+        counts = count_outcomes(name)
+        total = counts.total()
+        known = sum(item.expected is not None for item in read_texts() if item.half == name)
+        sys.stdout.write(
+            f"{name}: {dict(counts)}; wrong {counts['wrong'] / total:.1%} of {total}, "
+            f"right {counts['right'] / known:.1%} of {known} with a known day\n"
+        )
