@@ -97,12 +97,13 @@ def test_what_the_summaries_dropped_is_found_in_a_turn_and_reads_no_page(demo: D
 
 def test_what_reading_pages_proved_is_written_back(kept: tuple[str, str]) -> None:
     with tiermem.open(kept[0], space=SPACE, create=False) as memory:
-        (asked,) = (one.id for one in memory.answers() if one.question == EXPECTED[6][0])
-        searched = memory.get(asked)
+        (asked,) = (one for one in memory.answers() if one.question == EXPECTED[5][0])
+        searched = memory.get(asked.id)
         assert isinstance(searched, tiermem.Answer)
         (fact,) = searched.facts
-        written = [unit for unit in memory.units() if set(fact.spans) <= set(unit.spans)]
-    assert [(unit.revision, fact.quotes[0] in unit.text) for unit in written] == [(2, True)]
+        known = {unit.id for unit in memory.units(as_of=asked.at)}
+        holding = [unit for unit in memory.units() if fact.quotes[0] in unit.text]
+    assert [(unit.kind, unit.id in known) for unit in holding] == [("finding", False)]
 
 
 def test_the_demo_kept_in_a_store_can_be_asked_on(kept: tuple[str, str]) -> None:
