@@ -22,12 +22,27 @@ def bench_command(
     page: Annotated[
         Path | None, typer.Option(help="Write the table to this file too, and pictures next to it.")
     ] = None,
+    postgres: Annotated[
+        str | None,
+        typer.Option(help="Measure a store on disk and in this database (URL) by wall clock instead."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure add, open, search, context and erase beside rank-bm25 with vectors, SQLite FTS5 and Mem0."""
     from eval.bench.measure import Measured, measure
     from eval.bench.page import render_page, write_page
 
+    if postgres is not None:
+        from eval.bench.scale import measure_stores, measure_writers, render_scale
+
+        if as_json:
+            raise typer.BadParameter("--postgres prints Markdown, not JSON")
+        stores = list(measure_stores(postgres, [int(size) for size in sizes.split(",")]))
+        table = render_scale(stores, list(measure_writers(postgres)))
+        print(table)  # noqa: T201
+        if page is not None:
+            page.write_text(table, encoding="utf-8")
+        return
     measured: list[Measured] = []
     for engine in engines.split(","):
         for size in map(int, sizes.split(",")):
