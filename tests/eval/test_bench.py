@@ -7,7 +7,7 @@ from eval.bench.measure import Measured
 from eval.bench.page import write_page
 from eval.bench.scale import measure_stores, measure_writers, render_scale
 from tests.eval.test_report import BOTTOM
-from tests.postgres import execute, run_postgres
+from tests.postgres import PostgresServer, execute
 
 FIGURES = {"add": 1.0, "open": 2.0, "first": 3.0, "context": 5.0, "resident": 8.0, "disk": 0.26}
 
@@ -36,12 +36,11 @@ def test_the_page_has_a_row_a_measurement_and_pictures_on_logarithmic_axes(tmp_p
     assert y3 < y2 < y1 < BOTTOM
 
 
-def test_stores_and_writers_are_measured_in_postgresql() -> None:
-    with run_postgres() as server:
-        url = server.create_database()
-        stores = list(measure_stores(url, [50]))
-        writers = list(measure_writers(url, [2], turns=2))
-        added = execute(url, "SELECT count(DISTINCT space) FROM tiermem.lines")
+def test_stores_and_writers_are_measured_in_postgresql(postgres: PostgresServer) -> None:
+    url = postgres.create_database()
+    stores = list(measure_stores(url, [50]))
+    writers = list(measure_writers(url, [2], turns=2))
+    added = execute(url, "SELECT count(DISTINCT space) FROM tiermem.lines")
     assert [row[:2] for row in stores] == [("disk", 50), ("PostgreSQL", 50), ("PostgreSQL, pgvector", 50)]
     assert all(isinstance(cell, float) and cell > 0 for row in stores for cell in row[2:])
     assert added == [(5,)], "two spaces of stores, two of writers, one that writers share"
