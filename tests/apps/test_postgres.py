@@ -59,20 +59,20 @@ def test_the_index_in_the_database_is_examined_and_made_again(
     chat, there = tmp_path / "chat.txt", ("--store", url)
     chat.write_text("Ann: Biscuit is allergic to chicken.\nBob: No treats then.\n", encoding="utf-8")
     monkeypatch.setenv("TIERMEM_INDEX", "pgvector")
-    assert examined(*there) == ("absent", "made in the database with the store")
+    assert read_index_finding(*there) == ("absent", "made in the database with the store")
     run("ingest", str(chat), *there, "--engine", "local")
-    verdict, state = examined(*there)
+    verdict, state = read_index_finding(*there)
     assert verdict == "good"
     assert re.fullmatch(r"in the database of the store, pgvector [0-9.]+", state)
     execute(url, "TRUNCATE tiermem_index.marks, tiermem_index.points CASCADE")
     run("reindex", *there)
     assert execute(url, "SELECT count(*) FROM tiermem_index.points WHERE collection = 'turns'") == [(2,)]
     assert "chicken" in run("ask", "What is Biscuit allergic to?", *there, "--engine", "local")
-    verdict, state = examined("--store", str(tmp_path / "disk"))
+    verdict, state = read_index_finding("--store", str(tmp_path / "disk"))
     assert (verdict, "name a database" in state) == ("missing", True)
 
 
-def examined(*there: str) -> tuple[str, str]:
+def read_index_finding(*there: str) -> tuple[str, str]:
     """How `doctor` finds the index."""
     done = json.loads(run("doctor", *there, "--json", code=doctor_code(*there)))
     (found,) = (finding for finding in done["findings"] if finding["what"] == "index")

@@ -179,7 +179,7 @@ def shared_database(share: Share) -> Outcome:
         data = Path(stack.enter_context(TemporaryDirectory(dir=gettempdir(), prefix="tiermem-pg-")))
         server = Server(data / "data")
         stack.callback(server.close)
-        _opened(server.url, "space-0", index=index).close()
+        _open_memory(server.url, "space-0", index=index).close()
         proxy = Proxy(server)
         stack.callback(proxy.close)
         writers = Writers(proxy.url, folder, SPACES, index=index)
@@ -226,7 +226,7 @@ def check(url: str, folder: Path, outcome: Outcome, *, index: str = "memory") ->
     stored, erased, begun = (_notes(folder, name) for name in ("stored", "erased", "erasing"))
     found: dict[str, Counter[str]] = {}
     for space in tiermem.spaces(url):
-        with _opened(url, space, read_only=True) as memory:
+        with _open_memory(url, space, read_only=True) as memory:
             outcome.demand(memory.verify().ok, "a damaged log")
             found[space] = Counter(_idents(memory))
             elsewhere = [one for one in found[space] if not one.startswith(f"{space} ")]
@@ -235,7 +235,7 @@ def check(url: str, folder: Path, outcome: Outcome, *, index: str = "memory") ->
             twice = sum(count > 1 for count in _summaries(url, space).values())
             outcome.seen["pages summarised twice"] += twice
         # Opening it finishes what was cut short.
-        with suppress(Corrupt), _opened(url, space, index=index) as memory:
+        with suppress(Corrupt), _open_memory(url, space, index=index) as memory:
             outcome.seen["pages left to summarise"] += memory.stats().pages_pending
             if index == "pgvector":
                 memory.flush()
@@ -254,7 +254,7 @@ def check(url: str, folder: Path, outcome: Outcome, *, index: str = "memory") ->
     outcome.demand(not left, "erased words are in the log")
 
 
-def _opened(url: str, space: str, *, read_only: bool = False, index: str = "memory") -> tiermem.Memory:
+def _open_memory(url: str, space: str, *, read_only: bool = False, index: str = "memory") -> tiermem.Memory:
     given: dict[str, Any] = {"distil": "deferred", "read_only": read_only, "index": index}
     return tiermem.open(url, space=space, engine="local", embedder=HashEmbedder(), **given)
 

@@ -45,7 +45,7 @@ _CONTEXT = 12
 _CONTEXT_CHARACTERS = 400
 """Characters to either side in which these words are looked for."""
 _UNIT_WITHIN = 40
-"""Characters after a number in which stands what it counts."""
+"""Characters after a number in which the noun it counts is looked for."""
 _LONGEST_MONTH = 31
 """Days beyond which what is told so exactly is no month."""
 _DAYS_A_WEEK, _DAYS_A_MONTH, _DAYS_A_YEAR = 7, 30.44, 365.25

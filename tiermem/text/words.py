@@ -25,6 +25,11 @@ def word_list(text: str) -> list[str]:
     return text.split()
 
 
+def phrase_list(text: str) -> tuple[str, ...]:
+    """The phrases of a text that are separated by commas, with single spaces between their words."""
+    return tuple(" ".join(phrase.split()) for phrase in text.split(","))
+
+
 STOP_WORDS = frozenset(
     word_list("""
         a about above after again all also am an and any are as at be because been before being below

@@ -45,7 +45,7 @@ def precision(claims: Sequence[Claimed], grade: str, sure: float) -> tuple[int, 
     return sum(taken), len(taken)
 
 
-def unsupported(data: Path, reader: LearnedReader) -> Iterator[Claimed]:
+def find_unsupported(data: Path, reader: LearnedReader) -> Iterator[Claimed]:
     """The claims that code does not find supported."""
     files = [data / name for name in SOURCES["locomo"].files]
     locomo = LoCoMo(*files)
@@ -84,7 +84,7 @@ def main() -> None:
     arguments.add_argument("--reader", type=Path, required=True)
     asked = arguments.parse_args()
     reader = LearnedReader(find_weights(None), asked.reader.read_bytes())
-    claims = list(unsupported(asked.data, reader))
+    claims = list(find_unsupported(asked.data, reader))
     for half in ("A", "B"):
         of = [one for one in claims if one.half == half]
         for label in ("stated", "contradicted"):

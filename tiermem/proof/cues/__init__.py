@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from tiermem.model import CautionCode
+from tiermem.text.words import phrase_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +27,8 @@ class LanguageCues:
 
 def _read(language: str) -> LanguageCues:
     document = tomllib.loads(files(__name__).joinpath(f"{language}.toml").read_text(encoding="utf-8"))
-    cues = {code: _phrases(text) for code, text in document.pop("cues").items()}
-    return LanguageCues(cues=cues, **{name: _phrases(text) for name, text in document.items()})
-
-
-def _phrases(text: str) -> tuple[str, ...]:
-    return tuple(" ".join(phrase.split()) for phrase in text.split(","))
+    cues = {code: phrase_list(text) for code, text in document.pop("cues").items()}
+    return LanguageCues(cues=cues, **{name: phrase_list(text) for name, text in document.items()})
 
 
 ENGLISH = _read("english")

@@ -6,6 +6,8 @@ import tomllib
 from dataclasses import dataclass, fields
 from importlib.resources import files
 
+from tiermem.text.words import phrase_list
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenseCues:
@@ -43,11 +45,7 @@ class TenseCues:
 
 def _read(language: str) -> TenseCues:
     document = tomllib.loads(files(__name__).joinpath(f"{language}.toml").read_text(encoding="utf-8"))
-    return TenseCues(**{field.name: _phrases(document[field.name]) for field in fields(TenseCues)})
-
-
-def _phrases(text: str) -> tuple[str, ...]:
-    return tuple(" ".join(phrase.split()) for phrase in text.split(","))
+    return TenseCues(**{field.name: phrase_list(document[field.name]) for field in fields(TenseCues)})
 
 
 ENGLISH = _read("english")
