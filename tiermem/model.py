@@ -62,11 +62,6 @@ def merge_owners(*agents: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(sorted({one for some in agents for one in some if one is not None}))
 
 
-def is_proved(support: Support) -> bool:
-    """Whether the checks of code accepted it, so that it may enter Tier 1. They check words, not meaning."""
-    return support != "worded"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
     """One thing a derivation starts from: its words, where they stand, and when they were said."""
@@ -171,7 +166,8 @@ class CitedSentence:
 class SummaryUnit:
     """A short self-contained statement of Tier 1 and the exact words it rests on.
 
-    `spans` is never empty. `support` is never `worded`: nothing that code did not confirm enters Tier 1.
+    `spans` is never empty. `worded` of a unit means that its words are in the turns, but for what only
+    another memory says.
     `grader` is the version of the check that gave it. `said_at` is when the supporting words were said,
     `event_at` when what they tell happened. `supersedes` names older units this one contradicts with newer
     evidence, and everything these had superseded. `trust` is the level of the least trusted turn it needs
@@ -188,6 +184,8 @@ class SummaryUnit:
     event_at: Named | None = None
     scene: str | None = None
     """What was going on. Words that only it holds find the unit too."""
+    paraphrase: str | None = None
+    """Its maker's wording, by which a unit in the words of a speaker is found. It is not displayed."""
     importance: float = 0.5
     """0 to 1: as whoever made it judged, or more where a turn it rests on was stored with more.
 
@@ -271,8 +269,9 @@ class Claim:
 class LinkedFact:
     """A claim and the exact words on pages that it rests on, one span or more for each quote.
 
-    `reason` says why the wording could not be confirmed, where `support` is `worded`: then the words are
-    evidence, and the claim is never written back. `grader` is the version of the check that gave `support`.
+    `reason` says why the wording is not supported: words that no quoted turn has, cautions, quotes that are
+    missing or not exact. Then the words are evidence, and the claim is never written back. `grader` is the
+    version of the check that gave `support`.
     """
 
     claim: str
@@ -285,6 +284,11 @@ class LinkedFact:
     event_at: Named | None = None
     scene: str | None = None
     importance: float = 0.5
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether the wording may be a unit: code found nothing against it. Its meaning was not checked."""
+        return not self.reason if self.grader > 1 else self.support != "worded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

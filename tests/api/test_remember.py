@@ -26,7 +26,7 @@ def test_a_stated_fact_is_a_unit_at_once_and_rests_on_a_turn_of_its_own(memory: 
     before = memory.units()
     done = memory.remember("I live in Paris.", speaker="Ann", session="facts", said_at="2024-05-01")
     assert memory.units() == (*before, done.unit)
-    assert (done.unit.text, done.unit.kind, done.unit.support) == ("I live in Paris.", "stated", "stated")
+    assert (done.unit.text, done.unit.kind, done.unit.support) == ("I live in Paris.", "stated", "quoted")
     page = memory.page(done.page_id)
     (span,), (line,) = done.unit.spans, page.lines
     assert page.words(span) == "I live in Paris."
@@ -82,7 +82,7 @@ def test_what_cannot_be_a_unit_is_refused_and_nothing_is_stored(memory: tiermem.
 def test_a_name_before_a_colon_does_not_make_it_somebody_elses(memory: tiermem.Memory) -> None:
     done = memory.remember("Dentist: Dr. Alvarez, on Mondays at nine.", speaker="Ann")
     assert done.unit.text == "Ann: Dentist: Dr. Alvarez, on Mondays at nine."
-    assert done.unit.support == "stated"
+    assert done.unit.support == "quoted"
 
 
 def test_a_correction_takes_the_place_of_a_unit_and_of_its_words(memory: tiermem.Memory) -> None:
@@ -186,7 +186,14 @@ def test_two_units_of_the_same_words_are_told_apart(open_memory: OpenMemory) -> 
 def twice(request: Request) -> str:
     """A model that makes two units of the same words."""
     quote = "I keep a hen called Berta."
-    return json.dumps({"facts": [{"fact": f, "evidence_quote": quote} for f in (quote, f"Ann: {quote}")]})
+    return json.dumps(
+        {
+            "facts": [
+                {"fact": f, "evidence_quote": quote}
+                for f in (f"Ann: {quote}", "Ann keeps a hen called Berta.")
+            ]
+        }
+    )
 
 
 def test_anything_is_had_by_its_id(memory: tiermem.Memory) -> None:

@@ -57,7 +57,7 @@ from tiermem.reasoning.rules.distil import sentences_of
 from tiermem.reasoning.rules.questions import parse_question
 from tiermem.reasoning.rules.sentences import Matcher, sentences_read
 from tiermem.text import Source, resolve_dates
-from tiermem.text.readings import People
+from tiermem.text.readings import People, Speech
 from tiermem.trust import DEFAULT_TRUST
 
 ROOTS = (
@@ -329,6 +329,10 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     "tiermem.proof.support.judged": lambda text: {
         "claim": text[:1_000],
         "event_at": "2023",
+        "ground": ground(text),
+    },
+    "tiermem.proof.support.is_word_for_word": lambda text: {
+        "own": Speech("Ann", "", text[:1_000], 5),
         "ground": ground(text),
     },
     "tiermem.proof.support.contradiction": lambda text: {"claim": "Ann has 2 dogs", "ground": ground(text)},

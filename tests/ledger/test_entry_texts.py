@@ -29,7 +29,7 @@ WORDS = {
     "SetAside": {"reason"},
     "Round": {"coverage", "stop"},
     "Search": {"query"},
-    "SummaryUnit": {"text", "scene"},
+    "SummaryUnit": {"text", "scene", "paraphrase"},
     "Term": {"text"},
     "Trace": {"question"},
     "TurnFilter": {"speaker", "role"},

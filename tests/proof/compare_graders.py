@@ -1,8 +1,7 @@
-"""Compare the two graders on true answers and facts, on altered ones, and on handwritten false ones.
+"""Grade true answers and facts, altered ones, and handwritten false ones.
 
     python -m tests.proof.compare_graders [path to data] [--show KIND]
 
-Each case is graded by `grade` (version 2), statements also by `link` (version 1), with the same turns cited.
 True are the gold answers of LoCoMo with exactly the annotated evidence, and the facts that a model
 wrote, with all turns they rest on. Altered are these, as in `guard_on_real_text`; of answers, people are
 swapped in the question. False are the handwritten claims and answers, of which a few are arguable. The unseen
@@ -21,20 +20,16 @@ from datetime import datetime
 from pathlib import Path
 
 from eval.datasets import LoCoMo
-from pagestore import Page, Turn
+from pagestore import Turn
 from tests.proof.altered_answers import alterations as altered_answers
 from tests.proof.altered_answers import evidence, gold_of
 from tests.proof.guard_on_real_text import (
-    PROVED,
-    all_quoted,
     alterations,
     content_words,
     negated_fact,
     swapped_people,
 )
-from tests.text.dialogue import conversations, page_of
-from tiermem.model import Claim, LinkedFact
-from tiermem.proof import link
+from tests.text.dialogue import conversations
 from tiermem.proof.grade import Grade, grade
 from tiermem.text import Source
 
@@ -59,21 +54,15 @@ AIMS = {
 
 @dataclass(frozen=True, kw_only=True)
 class GradedCase:
-    """An answer or statement with what it cites. Statements have quotes and pages, which `link` needs."""
+    """An answer or a statement with what it cites."""
 
     kind: str
     text: str
     cited: Sequence[Source]
     question: str = ""
-    quotes: tuple[str, ...] = ()
-    pages: Sequence[Page] = ()
 
-    def grade_by_version_1(self) -> str:
-        """Grade a statement; version 1 grades no answers any more."""
-        linked = link(Claim(text=self.text, quotes=self.quotes), self.pages)
-        return linked.support if isinstance(linked, LinkedFact) else "refused"
-
-    def grade_by_version_2(self) -> Grade:
+    @property
+    def grade(self) -> Grade:
         return grade(self.text, self.cited, self.question)
 
 
@@ -101,7 +90,6 @@ def fact_cases(locomo: Path) -> Iterator[GradedCase]:
     for talk in conversations(locomo):
         pool = [match.group() for fact in talk.facts for match in content_words(fact["fact"])]
         for fact in talk.facts:
-            quotes, pages = all_quoted(fact, talk)
             turns = [talk.turns[name] for name in fact["dia_ids"] if name in talk.turns]
             other = dict(zip(talk.speakers, reversed(talk.speakers), strict=True))
             cited = [
@@ -115,7 +103,7 @@ def fact_cases(locomo: Path) -> Iterator[GradedCase]:
                 if text != fact["fact"] and quote == fact["quote"]
             ]
             for kind, text in texts:
-                yield GradedCase(kind=f"facts: {kind}", text=text, cited=cited, quotes=quotes, pages=pages)
+                yield GradedCase(kind=f"facts: {kind}", text=text, cited=cited)
 
 
 def false_cases(attacks: Path) -> Iterator[GradedCase]:
@@ -126,8 +114,6 @@ def false_cases(attacks: Path) -> Iterator[GradedCase]:
             kind="false claims",
             text=case["claim"],
             cited=[Source(turn.text, turn.said_at, turn.speaker) for turn in turns],
-            quotes=tuple(case["quotes"]),
-            pages=[page_of(turns)],
         )
     for line in (attacks / "false_answers.jsonl").read_text(encoding="utf-8").splitlines():
         case = json.loads(line)
@@ -159,13 +145,12 @@ def moment(text: str | None) -> datetime | None:
 
 
 def count_grades(cases: Iterator[GradedCase]) -> dict[str, Counter[str]]:
-    """Count by kind of case what each grader says."""
+    """Count by kind of case what the grader says."""
     counts: dict[str, Counter[str]] = {}
     for case in cases:
-        now = case.grade_by_version_2()
+        now = case.grade
         counts.setdefault(case.kind, Counter()).update({
             "cases": 1,
-            **({"version 1: stated or derived": case.grade_by_version_1() in PROVED} if case.pages else {}),
             "quoted": now.support == "quoted",
             "computed": now.support == "computed",
             "no unsupported word": bool(now.sentences) and not now.unsupported,
@@ -176,15 +161,11 @@ def count_grades(cases: Iterator[GradedCase]) -> dict[str, Counter[str]]:
     return counts
 
 
-def _share(count: Counter[str], column: str) -> str:
-    return f"{count[column] / count['cases']:.3f}" if column in count else "-"
-
-
 def table(counts: dict[str, Counter[str]]) -> str:
-    columns = ("version 1: stated or derived", "quoted", "computed", "no unsupported word", "supported")
+    columns = ("quoted", "computed", "no unsupported word", "supported")
     rows = [f"{'':26}{'cases':>7}" + "".join(f"{column:>{len(column) + 2}}" for column in columns)]
     for kind, count in counts.items():
-        shares = "".join(f"{_share(count, column):>{len(column) + 2}}" for column in columns)
+        shares = "".join(f"{count[column] / count['cases']:>{len(column) + 2}.3f}" for column in columns)
         rows.append(f"{kind:26}{count['cases']:>7}{shares}  {AIMS.get(kind, '')}".rstrip())
     cautions = [
         f"{name.removeprefix('caution ')} {count}"
@@ -217,7 +198,7 @@ def main() -> None:
     ]
     out = [table(count_grades(iter(cases)))]
     for case in cases:
-        if case.kind == options.show and case.grade_by_version_2().is_supported:
+        if case.kind == options.show and case.grade.is_supported:
             cited = " | ".join(f"{each.speaker}: {each.text}" for each in case.cited)
             out.append(f"{case.question}\n    {case.text}\n    {cited}")
     sys.stdout.write("\n".join(out) + "\n")

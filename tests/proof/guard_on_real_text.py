@@ -3,10 +3,8 @@
     python -m tests.proof.guard_on_real_text [path to locomo] [--worst N]
 
 Facts are those a language model wrote for five conversations (`model_facts`), each with the turns it
-rests on. Every fact is linked as it is (proved = graded stated or derived, on the right page), and again
-after each alteration that applies to it; a fact still graded stated or derived then is a false accept.
-A true fact that is refused is a fault of the rules of contradiction; an altered one that is refused is
-their worth.
+rests on. Every fact is linked as it is (proved = supported, on the right page), and again after each
+alteration that applies to it; a fact that is supported then is a false accept.
 """
 
 import argparse
@@ -44,7 +42,6 @@ class Tally:
 
     facts: int = 0
     kept: int = 0
-    derived: int = 0
     worded: int = 0
     together: int = 0
     """Facts proved with all turns they rest on quoted, not the one alone."""
@@ -63,7 +60,6 @@ class Tally:
     def add(self, other: "Tally") -> None:
         self.facts += other.facts
         self.kept += other.kept
-        self.derived += other.derived
         self.worded += other.worded
         self.together += other.together
         self.refused += other.refused
@@ -80,12 +76,11 @@ class Tally:
 
 
 def grade(claim: str, quotes: tuple[str, ...], pages: list[Page]) -> tuple[str, str]:
-    """The support of a claim, or "refused", and why it is not proved."""
+    """ "supported", "unsupported" or "refused", and why a claim is not supported."""
     linked = link(Claim(text=claim, quotes=quotes), pages)
-    return (linked.support, linked.reason) if isinstance(linked, LinkedFact) else ("refused", linked.reason)
-
-
-PROVED = ("stated", "derived")
+    if not isinstance(linked, LinkedFact):
+        return "refused", linked.reason
+    return "supported" if linked.is_supported else "unsupported", linked.reason
 
 
 def altered_number(fact: str) -> Iterator[str]:
@@ -238,17 +233,17 @@ def measure(talk: Conversation) -> Tally:
                 continue
             tally.tried[kind] += 1
             support, _ = grade(text, (quote,), pages)
-            if support in PROVED:
+            if support == "supported":
                 tally.accepted[kind] += 1
                 tally.let_through.append((kind, text, quote))
             tally.altered_refused[kind] += support == "refused"
             if quote == fact["quote"] and len(fact["dia_ids"]) > 1:
                 quotes, every = all_quoted(fact, talk)
                 tally.tried_together[kind] += 1
-                tally.accepted_together[kind] += grade(text, quotes, every)[0] in PROVED
+                tally.accepted_together[kind] += grade(text, quotes, every)[0] == "supported"
     for text, quotes, pages in exchanged(talk):
         tally.exchanged += 1
-        if grade(text, quotes, pages)[0] in PROVED:
+        if grade(text, quotes, pages)[0] == "supported":
             tally.exchanged_accepted += 1
             tally.let_through.append(("names exchanged", text, " | ".join(quotes)))
     return tally
@@ -257,15 +252,14 @@ def measure(talk: Conversation) -> Tally:
 def _true(fact: dict[str, Any], talk: Conversation, pages: list[Page], tally: Tally) -> None:
     tally.facts += 1
     support, reason = grade(fact["fact"], (fact["quote"],), pages)
-    tally.kept += support in PROVED
-    tally.derived += support == "derived"
-    tally.worded += support == "worded"
-    if support not in PROVED:
+    tally.kept += support == "supported"
+    tally.worded += support == "unsupported"
+    if support != "supported":
         tally.reasons[reason.split(":")[0]] += 1
         tally.lost.append((reason, fact["fact"], fact["quote"]))
     if support == "refused":
         tally.refused.append((reason, fact["fact"], fact["quote"]))
-    tally.together += support in PROVED or grade(fact["fact"], *all_quoted(fact, talk))[0] in PROVED
+    tally.together += support == "supported" or grade(fact["fact"], *all_quoted(fact, talk))[0] == "supported"
 
 
 def all_quoted(fact: dict[str, Any], talk: Conversation) -> tuple[tuple[str, ...], list[Page]]:
@@ -282,7 +276,7 @@ def table(tallies: dict[str, Tally]) -> str:
     kinds = list(total.tried)
     rows = [
         f"{'conversation':14}{'facts':>7}"
-        + "".join(f"{grade:>9}" for grade in ("proved", "derived", "worded", "refused", "together"))
+        + "".join(f"{grade:>9}" for grade in ("proved", "worded", "refused", "together"))
         + "  "
         + "".join(f"{kind:>22}" for kind in kinds)
     ]
@@ -291,7 +285,7 @@ def table(tallies: dict[str, Tally]) -> str:
             f"{tally.accepted[k]:>9}/{tally.tried[k]:<5}{tally.accepted[k] / max(1, tally.tried[k]):>6.1%} "
             for k in kinds
         )
-        parts = (tally.kept, tally.derived, tally.worded, len(tally.refused))
+        parts = (tally.kept, tally.worded, len(tally.refused))
         shares = "".join(f"{part / max(1, tally.facts):>9.1%}" for part in parts)
         rows.append(f"{name:14}{tally.facts:>7}{shares}{tally.together / max(1, tally.facts):>9.1%}  {cells}")
     everything, wrong = sum(total.tried.values()), sum(total.accepted.values())

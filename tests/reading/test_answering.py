@@ -91,7 +91,7 @@ async def test_a_fact_that_is_not_proved_becomes_no_finding() -> None:
     world.judge.on_integrate = lambda views: Integrated(claims=told, coverage="")
     world.judge.on_compose = lambda evidence: says("three", 0, 1)
     answer, findings = await ask(world, "How many cats?", ESCALATE)
-    assert [fact.support for fact in answer.facts] == ["worded", "stated"]
+    assert [fact.is_supported for fact in answer.facts] == [False, True]
     assert [finding.fact.claim for finding in findings] == ["Ann adopted three cats in Boston"]
 
 

@@ -242,7 +242,7 @@ async def test_a_statement_that_the_cited_turns_prove_is_kept_as_a_fact() -> Non
         kept.append((await world.ask("How many cats?", mode="summary")).composed.statement)
     assert [fact is not None for fact in kept] == [True, False, False, False]
     assert kept[0] is not None
-    assert (kept[0].claim, kept[0].support) == ("Ann adopted three cats", "stated")
+    assert (kept[0].claim, kept[0].grader) == ("Ann adopted three cats", 2)
 
 
 async def test_a_spent_budget_is_worded_by_rules_and_that_is_said() -> None:
@@ -310,14 +310,14 @@ async def test_the_words_of_worded_facts_are_known_to_what_is_read_next() -> Non
     assert [item.text for item in world.judge.known[1]] == ['Ann: "I adopted three cats yesterday"']
 
 
-async def test_a_claim_that_the_page_denies_or_never_says_is_no_evidence() -> None:
+async def test_a_claim_that_the_page_never_says_is_no_evidence_and_of_one_it_denies_the_words_are() -> None:
     world = await cats()
     claiming(world, DENIED, ABSENT)
     outcome = await world.ask("How many cats?", mode="raw", recall_turns=0)
     assert outcome.findings is not None
-    assert outcome.findings.facts == ()
-    assert len(outcome.findings.rejected) == 2
-    assert outcome.composed.facts == ()
+    (fact,) = outcome.findings.facts
+    assert fact.reason == "not in the quoted turns: four cats"
+    assert len(outcome.findings.rejected) == 1
     assert all("four" not in item.text for item in world.judge.composed[0])
 
 

@@ -76,11 +76,10 @@ async def test_claims_become_facts_by_code_alone() -> None:
         ("Ann has a dog", "my dog is called Rex"),
     )
     findings = await world.research("How many cats?")
-    (fact,) = findings.facts
-    assert fact.support == "stated"
-    assert page.words(fact.spans[0]) == "I adopted three grey cats in spring"
-    assert len(findings.rejected) == 2
-    assert (findings.rounds[0].facts, findings.rounds[0].rejected) == (1, 2)
+    assert [fact.is_supported for fact in findings.facts] == [True, False]
+    assert page.words(findings.facts[0].spans[0]) == "I adopted three grey cats in spring"
+    assert len(findings.rejected) == 1
+    assert (findings.rounds[0].facts, findings.rounds[0].rejected) == (2, 1)
     assert findings.rounds[0].coverage == "some of it"
 
 

@@ -23,7 +23,7 @@ from rank_bm25 import BM25Okapi
 
 from pagestore import Page
 from tests.text.dialogue import Conversation, conversations
-from tiermem.model import Evidence, LinkedFact, is_proved
+from tiermem.model import Evidence, LinkedFact
 from tiermem.proof import link
 from tiermem.reasoning import Draft, Engine, PageView, by_rules
 from tiermem.reasoning.rules.route import route
@@ -63,7 +63,7 @@ async def units_of(talk: Conversation, engine: Engine) -> Units:
     for page in talk.pages:
         for claim in await engine.distil([page]):
             fact = link(claim, [page])
-            if isinstance(fact, LinkedFact) and is_proved(fact.support):
+            if isinstance(fact, LinkedFact) and fact.is_supported:
                 turn = page.line_at(fact.spans[0].start).turn
                 assert turn is not None
                 made.turn_ids.append(turn.turn_id or "")
@@ -91,7 +91,7 @@ async def research(
     evidence = []
     for claim in integrated.claims:
         fact = link(claim, pages)
-        if isinstance(fact, LinkedFact) and is_proved(fact.support):
+        if isinstance(fact, LinkedFact) and fact.is_supported:
             page = next(page for page in pages if page.id == fact.spans[0].page_id)
             turn = page.line_at(fact.spans[0].start).turn
             evidence.append(

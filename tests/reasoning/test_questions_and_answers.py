@@ -7,7 +7,7 @@ import pytest
 from pagestore import Page, Turn
 from tests.reasoning.questions_and_answers import CASES
 from tests.text.dialogue import page_of
-from tiermem.model import Evidence, LinkedFact, is_proved
+from tiermem.model import Evidence, LinkedFact
 from tiermem.proof import link
 from tiermem.reasoning import PageView, by_rules
 
@@ -29,7 +29,7 @@ async def answer(dialogue: str, question: str) -> str:
     page, engine = page_with(dialogue), by_rules()
     found = await engine.integrate(question, [PageView(page=page)], [], asked_at=SAID)
     facts = [link(claim, [page]) for claim in found.claims]
-    assert all(isinstance(fact, LinkedFact) and is_proved(fact.support) for fact in facts)
+    assert all(isinstance(fact, LinkedFact) and fact.is_supported for fact in facts)
     evidence = [
         Evidence(text=fact.claim, spans=fact.spans, score=1, source="unit", said_at=_said_at(page, fact))
         for fact in facts

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pagestore import PageId, Span, Turn
 from tests.text.dialogue import page_of
-from tiermem.model import Evidence, LinkedFact, Search, is_proved
+from tiermem.model import Evidence, LinkedFact, Search
 from tiermem.proof import link
 from tiermem.reasoning import PageView, by_rules
 from tiermem.reasoning.rules import sufficiency
@@ -151,7 +151,7 @@ PAGE = page_of(
 async def test_integrating_quotes_the_sentences_that_match_and_they_link() -> None:
     found = await LOCAL.integrate("When did Ann visit Bergen?", [PageView(page=PAGE)], [], asked_at=NOW)
     facts = [link(claim, [PAGE]) for claim in found.claims]
-    assert all(isinstance(fact, LinkedFact) and is_proved(fact.support) for fact in facts)
+    assert all(isinstance(fact, LinkedFact) and fact.is_supported for fact in facts)
     assert found.claims[0].text.startswith("Ann: I finally visited Bergen last week (1 to 7 May 2023).")
     assert found.coverage.endswith("missing: nothing")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pagestore import Turn
 from tests.text.dialogue import conversations, page_of
-from tiermem.model import LinkedFact, is_proved
+from tiermem.model import LinkedFact
 from tiermem.proof import link
 from tiermem.reasoning.rules.distil import facts_of
 
@@ -88,6 +88,6 @@ def test_distilling_never_raises_and_links_what_it_claims(turns: list[tuple[str,
 def test_on_real_dialogue_nearly_every_claim_links_word_for_word(shared: Path) -> None:
     talk = next(conversations(shared / "data" / "locomo"))
     linked = [link(claim, [page]) for page in talk.pages for claim in facts_of(page)]
-    proved = [fact for fact in linked if isinstance(fact, LinkedFact) and is_proved(fact.support)]
+    proved = [fact for fact in linked if isinstance(fact, LinkedFact) and fact.is_supported]
     assert len(proved) > 250
     assert len(proved) >= 0.99 * len(linked)

@@ -162,8 +162,8 @@ async def test_a_name_of_a_tool_is_in_no_unit_of_the_trust_of_a_user() -> None:
     await writer.distil_pending()
     assert sorted((unit.text, unit.trust) for unit in ledger.tier1.units()) == [
         ("Ann keeps seven bees.", "user"),
-        ("Ann: she moved to the old mill last spring", "user"),
-        ("Rosalind, aged 40, moved to the old mill.", "tool"),
+        ("Ann: And she moved to the old mill last spring.", "user"),
+        ("register: The register says: Rosalind, aged 40.", "tool"),
     ]
 
 

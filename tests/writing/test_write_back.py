@@ -332,7 +332,7 @@ async def test_facts_that_verification_does_not_select_are_recorded_as_skipped()
 async def test_only_proved_facts_are_written_back() -> None:
     garden = await Garden.with_news(PRICE)
     finding = await finding_on(garden.ledger, PRICE.text)
-    shown = replace(finding, fact=replace(finding.fact, support="worded"))
+    shown = replace(finding, fact=replace(finding.fact, reason="a quote is too short to be known by"))
     (decision,) = (await garden.writer.write_back([shown])).decisions
     assert (decision.op, decision.reason[:13]) == ("SKIP", "not confirmed")
     assert garden.rules.calls["select"] == 0

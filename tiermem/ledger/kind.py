@@ -64,7 +64,7 @@ class Past:
 
     `changed` are units that go, or lose words or a revision, `erased` those that go, whose ids, made of their
     words, are named no more, and `kept` those of which some revision stays, the newest of them; `sceneless`
-    lose their scene, `answers` are those that stay, and `findings_left` are their findings.
+    lose their scene and paraphrase, `answers` are those that stay, and `findings_left` are their findings.
     """
 
     changed: set[UnitId | None] = field(default_factory=set)
@@ -79,7 +79,7 @@ class Past:
         """Note what became of a unit."""
         if left is None or (left.text, left.spans) != (unit.text, unit.spans):
             self.changed.add(unit.id)
-        if left is not None and left.scene != unit.scene:
+        if left is not None and (left.scene, left.paraphrase) != (unit.scene, unit.paraphrase):
             self.sceneless.add(unit.id)
         if left is not None:
             self.kept[unit.id] = left

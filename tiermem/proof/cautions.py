@@ -94,7 +94,8 @@ class _Subject:
     def __init__(self, answer: str, match: AnswerMatch, question: str) -> None:
         self.question = question
         names = {each.sentence.source.speaker for each in match.matches}
-        self.speakers = {name: tuple(token.key for token in read_tokens(name)) for name in names}
+        others = {each.sentence.source.addressee for each in match.matches} - {""}
+        self.speakers = {name: tuple(token.key for token in read_tokens(name)) for name in names | others}
         self._first_key = {key: keys[0] for keys in self.speakers.values() for key in keys}
         asked, said = read_tokens(question), read_tokens(answer)
         self.keys = {token.key for token in asked if token.is_content} - self._first_key.keys()
@@ -103,14 +104,22 @@ class _Subject:
         plain = without_dates(both, [each for each in resolve_dates(both, None) if each.kind == "absolute"])
         self.cues = set(_find_cues(_blank(plain, _SPEECH)))
         self.persons = self._find_persons(question or answer, asked if question else said)
+        self.teller = "" if question else self._find_teller(answer, said)
 
     def person_of(self, token: Token) -> str:
         """The key of a person: one for all names of a speaker."""
         return self._first_key.get(token.key, token.key)
 
-    def speaker_of(self, sentence: Sentence) -> str:
-        """The key of the person who says a sentence."""
-        return next(iter(self.speakers.get(sentence.source.speaker, ())), "")
+    def key_of(self, name: str) -> str:
+        """The key of a speaker or addressee by the whole name; else ""."""
+        return next(iter(self.speakers.get(name, ())), "")
+
+    def _find_teller(self, statement: str, tokens: Sequence[Token]) -> str:
+        """Who says or thinks the rest of a statement, by the verb after the first name; else ""."""
+        lead = next((each for each in tokens if each.kind == "name" or each.key in self._first_key), None)
+        if lead is None or _CUES["report"].match(statement, lead.end + 1) is None:
+            return ""
+        return self.person_of(lead)
 
     def _find_persons(self, text: str, tokens: Sequence[Token]) -> list[str]:
         """Whom it is about: the first name that no preposition of place leads, and all speakers it names."""
@@ -125,7 +134,7 @@ class _Subject:
 
 @dataclass(frozen=True, slots=True)
 class _Mention:
-    """A person named or meant in a sentence; `person` is "" for "you" and "she"."""
+    """A person named or meant in a sentence; `person` is "" for "she", and for "you" among several."""
 
     person: str
     start: int
@@ -137,7 +146,8 @@ class _Reading:
 
     def __init__(self, sentence: Sentence, subject: _Subject) -> None:
         self.sentence = sentence
-        self.speaker = subject.speaker_of(sentence)
+        self.speaker = subject.key_of(sentence.source.speaker)
+        self.addressee = subject.key_of(sentence.source.addressee)
         self._subject = subject
 
     @cached_property
@@ -166,9 +176,9 @@ class _Reading:
                 kind = "possessive" if plain in ENGLISH.possessives else "first"
                 found.append(_Mention(self.speaker, token.start, kind))
             elif plain in ENGLISH.second_person or plain in ENGLISH.third_person:
-                found.append(
-                    _Mention("", token.start, "second" if plain in ENGLISH.second_person else "third")
-                )
+                is_second = plain in ENGLISH.second_person
+                person, kind = (self.addressee, "second") if is_second else ("", "third")
+                found.append(_Mention(person, token.start, kind))
             elif token.kind == "name" and token.start not in addressed:
                 person = self._subject.person_of(token)
                 found.append(_Mention(person, token.start, "possessive" if "'" in word else "name"))
@@ -291,6 +301,8 @@ def _is_of_another(reading: _Reading, lead: _Mention | None, subject: _Subject) 
 
 def _is_claimed_of_another(reading: _Reading, lead: _Mention | None, subject: _Subject) -> bool:
     """Whether the person who leads a statement is not the one who leads the sentence."""
+    if subject.teller and subject.teller != reading.speaker:
+        return True
     mentions = reading.mentions
     leading = lead or (mentions[0] if mentions else _Mention(reading.speaker, 0, "first"))
     return leading.person != subject.persons[0] and leading.person not in subject.said_keys

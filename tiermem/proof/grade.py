@@ -22,7 +22,8 @@ class Grade:
     """What code checked of an answer.
 
     `sentences` are the cited sentences to display: those that hold its words. There are none if nothing was
-    checked, because the answer is empty or too long, or cites nothing.
+    checked, because the answer is empty or too long, or cites nothing. `is_combined` says that one item has
+    words of several turns, none of which may say what it says.
     """
 
     support: SupportLabel
@@ -30,6 +31,7 @@ class Grade:
     cautions: tuple[Caution, ...] = ()
     computations: tuple[Derivation, ...] = ()
     sentences: tuple[CitedSentence, ...] = ()
+    is_combined: bool = False
 
     @property
     def is_supported(self) -> bool:
@@ -51,6 +53,16 @@ def grade(answer: str, cited: Sequence[Source], question: str = "") -> Grade:
         cautions=find_cautions(answer, match, question),
         computations=match.computations,
         sentences=_cited_sentences(match),
+        is_combined=_is_combined(match),
+    )
+
+
+def _is_combined(match: AnswerMatch) -> bool:
+    """Whether one item has words of several turns."""
+    turn_of: dict[int, Source] = {}
+    return any(
+        turn_of.setdefault(id(each.item), each.sentence.source) != each.sentence.source
+        for each in match.matches
     )
 
 

@@ -1,29 +1,38 @@
 """From a claim and its quotes to a fact tied to exact characters of pages, or to a rejection with its reason.
 
 A quote stands on a page when its words do, after normalising, character for character. Where they stand
-the claim is compared with all the turns quoted, together: `stated` or `derived` when code agrees, `worded`
-when it cannot tell, rejected when the words plainly say otherwise. A quote that is only nearly on the page
-(0.9 alike) is taken for the page's own words there, and supports no more than `worded`. Pages are searched
-in the order given, so words that stand on two pages link to the page that was read first.
+the claim is graded by all the turns quoted (`tiermem.proof.grade`); `reason` says what is against it. A quote
+that is only nearly on the page (0.9 alike) is taken for the page's own words there, and supports no wording.
+A claim is rejected if it gives words to somebody who did not say them, or no quote is on the pages. Pages are
+searched in the order given, so words that stand on two pages link to the page that was read first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, islice, product
-from typing import cast
 
 from rapidfuzz import fuzz
 
 from pagestore import Page, PageLine, Span
-from tiermem.model import Claim, LinkedFact, Rejected, Support
-from tiermem.proof.support import Ground, QuotedTurn, Verdict, instruction_like, judged
+from tiermem.model import Claim, Derivation, LinkedFact, Rejected, Support
+from tiermem.proof.grade import Grade, grade
+from tiermem.proof.quotation import is_only_question
+from tiermem.proof.support import (
+    Ground,
+    QuotedTurn,
+    instruction_like,
+    is_event_dated,
+    is_word_for_word,
+    judged,
+)
 from tiermem.proof.taken_back import GAP, kept, remaining
 from tiermem.text.literals import Source
 from tiermem.text.normalise import NormalisedText, normalise
+from tiermem.text.readings import Speech, speech
 from tiermem.text.words import WORD, sentences, words
 
 MIN_WORDS = 3
@@ -57,12 +66,24 @@ class _Place:
     """Too few words to be known by, and no quote beside them: the same words may stand here by chance."""
 
 
-def link(claim: Claim, pages: Sequence[Page], *, every_word: bool = True) -> LinkedFact | Rejected:
+def link(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
     """Tie `claim` to the exact words that support it. Never raises, whatever the claim holds.
 
     An ellipsis in a quote, a line break or a page-line header inside it separates parts; they must
     stand in this order on one page. Quotes may stand on different pages.
     """
+    return _link(claim, pages, _grade_claim)
+
+
+def link_by_version_1(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
+    """`link` as older units were made: half of the words are enough."""
+    return _link(claim, pages, _grade_by_version_1)
+
+
+_GradeClaim = Callable[[Claim, Ground], LinkedFact | Rejected]
+
+
+def _link(claim: Claim, pages: Sequence[Page], grade_claim: _GradeClaim) -> LinkedFact | Rejected:
     unusable = _unusable(claim)
     if unusable:
         return _rejected(claim, unusable)
@@ -71,8 +92,8 @@ def link(claim: Claim, pages: Sequence[Page], *, every_word: bool = True) -> Lin
         return _rejected(claim, NOT_FOUND)
     best: LinkedFact | Rejected | None = None
     for places in islice(product(*(options for _, options in placed)), _MAX_PLACES):
-        found = _judged(claim, tuple(quote for quote, _ in placed), places, every_word=every_word)
-        if isinstance(found, LinkedFact) and found.support != "worded":
+        found = _judged(claim, tuple(quote for quote, _ in placed), places, grade_claim)
+        if isinstance(found, LinkedFact) and found.is_supported:
             return found
         if best is None or (isinstance(best, Rejected) and isinstance(found, LinkedFact)):
             best = found
@@ -100,22 +121,70 @@ def _rejected(claim: Claim, reason: str) -> Rejected:
 
 
 def _judged(
-    claim: Claim, quotes: Sequence[str], places: Sequence[_Place], *, every_word: bool
+    claim: Claim, quotes: Sequence[str], places: Sequence[_Place], grade_claim: _GradeClaim
 ) -> LinkedFact | Rejected:
-    """The claim against these places; `worded` at best when a quote is missing or only nearly there."""
-    verdict = judged(claim.text, claim.event_at, _ground(places), every_word=every_word)
-    if verdict.support == "contradicted":
-        return _rejected(claim, verdict.reason)
+    """The claim against these places; not supported when a quote is missing or only nearly there."""
+    graded = grade_claim(claim, _ground(places))
+    if isinstance(graded, Rejected):
+        return graded
     lacking = _lacking(claim, quotes, places)
     if lacking:
-        verdict = Verdict(support="worded", reason="; ".join((lacking, *filter(None, [verdict.reason]))))
-    return LinkedFact(
-        claim=claim.text,
+        reason = "; ".join((lacking, *filter(None, [graded.reason])))
+        graded = replace(graded, support="worded", derivations=(), reason=reason)
+    return replace(
+        graded,
         quotes=tuple(quote if at.exact else _words(at) for quote, at in zip(quotes, places, strict=True)),
         spans=tuple(dict.fromkeys(span for place in places for span in place.spans)),
-        support=cast("Support", verdict.support),
-        derivations=verdict.derivations, reason=verdict.reason,
-        event_at=claim.event_at, scene=claim.scene, importance=claim.importance,
+    )
+
+
+def _grade_claim(claim: Claim, ground: Ground) -> LinkedFact | Rejected:
+    """Grade a claim by the turns it quotes. In somebody's own words ("Ann: I went …") it must be theirs."""
+    own = speech(claim.text)
+    if own is None or (own.speaker not in ground.everyone and not is_word_for_word(own, ground)):
+        found = grade(claim.text, ground.turns)
+        reasons = ["its words are in different turns"] * found.is_combined
+        reasons += [str(each) for each in found.cautions if each.code != "topic"]
+    elif own.speaker not in ground.speakers:
+        return _rejected(claim, "said by somebody else")
+    else:
+        found, reasons = _grade_own_words(own, ground.only_by(own.speaker))
+    if found.unsupported or not found.sentences:
+        reasons = [f"not in the quoted turns: {', '.join(found.unsupported) or 'any word'}", *reasons]
+    if claim.event_at is not None and not is_event_dated(claim.event_at, ground):
+        reasons.append(f"event date does not follow from the turn: {claim.event_at}")
+    return _fact(claim, found.support, 2, found.computations, "; ".join(reasons))
+
+
+def _grade_own_words(own: Speech, mine: Ground) -> tuple[Grade, list[str]]:
+    """Grade words that are given to a speaker, with the reasons against them. The cautions of one's own words
+    are none of a claim.
+    """
+    found = grade(own.said, mine.turns)
+    if any(_words_of(own.said) in _words_of(turn.text) for turn in mine.turns):
+        found = replace(found, support="quoted", unsupported=())
+    reasons = ["not what was asked"] * (normalise(own.asked).text not in normalise(mine.asked).text)
+    reasons += ["other words than the speaker's"] * (found.support == "worded")
+    return found, reasons + ["it only asks"] * is_only_question(own.said)
+
+
+def _words_of(text: str) -> str:
+    return f" {' '.join(words(text))} "
+
+
+def _grade_by_version_1(claim: Claim, ground: Ground) -> LinkedFact | Rejected:
+    verdict = judged(claim.text, claim.event_at, ground)
+    if verdict.support == "contradicted":
+        return _rejected(claim, verdict.reason)
+    return _fact(claim, verdict.support, 1, verdict.derivations, verdict.reason)
+
+
+def _fact(
+    claim: Claim, support: Support, grader: int, derivations: tuple[Derivation, ...], reason: str
+) -> LinkedFact:
+    return LinkedFact(
+        claim=claim.text, quotes=(), spans=(), support=support, grader=grader, derivations=derivations,
+        reason=reason, event_at=claim.event_at, scene=claim.scene, importance=claim.importance,
     )  # fmt: skip
 
 
@@ -318,6 +387,7 @@ def _quoted_turn(page: Page, index: int, places: Sequence[_Place]) -> QuotedTurn
         said_at=line.turn.said_at if line.turn else None,
         speaker=line.turn.speaker if line.turn else "",
         spans=kept(page, line.body, line.end),
+        addressee=_other_speaker(page, line),
     )
     return QuotedTurn(
         quote="\n".join(page.words(span) for span in dict.fromkeys(inside)),
@@ -325,6 +395,13 @@ def _quoted_turn(page: Page, index: int, places: Sequence[_Place]) -> QuotedTurn
         page=page.id,
         line=index,
     )
+
+
+def _other_speaker(page: Page, line: PageLine) -> str:
+    """The only other speaker of the page, or "" if there are several."""
+    speakers = {one.turn.speaker for one in page.lines if one.turn is not None}
+    others = speakers - {line.turn.speaker if line.turn is not None else ""}
+    return others.pop() if len(others) == 1 else ""
 
 
 def _beside(place: _Place) -> str:

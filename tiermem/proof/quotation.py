@@ -1,13 +1,14 @@
-"""Turn a fact whose wording is not confirmed into claims in the words of its speakers, for Tier 1."""
+"""Turn a fact whose wording is not supported into facts in the words of its speakers, for Tier 1."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from pagestore import Page, PageLine, Span
-from tiermem.model import Claim, LinkedFact
-from tiermem.proof.link import link
-from tiermem.proof.support import ADDED_WORDS
+from tiermem.model import LinkedFact
+from tiermem.proof.support import instruction_like
+from tiermem.proof.taken_back import GAP
+from tiermem.text.readings import speech
 from tiermem.text.words import sentences, words
 
 _MAX_ASKED = 300
@@ -16,24 +17,22 @@ _SHORT = 12
 """Words below which a turn may need the question before it to be understood."""
 
 
-def quotations(fact: LinkedFact, pages: Sequence[Page]) -> tuple[Claim, ...]:
-    """One claim for each turn `fact` quotes, each of which `link` grades `stated` on the same pages.
+def quotations(fact: LinkedFact, pages: Sequence[Page]) -> tuple[LinkedFact, ...]:
+    """One fact for each turn that `fact` quotes, in the words of its speaker.
 
-    `Ann: words`, or `Ann, asked "question": words` where the turn answers a question put just before it. A
-    turn whose words cannot be put so (a name with a colon, words that read like orders) is left out. A
-    wording that only adds words becomes part of the scene: it is searched with little weight and not
-    displayed.
+    Whole sentences are quoted, and the whole turn where these only ask.
+
+    The form is `Ann: words`, or `Ann, asked "question": words` where the turn answers a question put just
+    before it. A turn whose words cannot be put so (a name with a colon, only questions, words that read like
+    orders) is left out.
     """
     by_id = {page.id: page for page in pages}
-    found: list[Claim] = []
-    for page_id, index in dict.fromkeys(
+    turns = dict.fromkeys(
         (span.page_id, index) for span in fact.spans if span.page_id in by_id
         for index in _turns(by_id[span.page_id], span)
-    ):  # fmt: skip
-        page = by_id[page_id]
-        claim = _quotation(fact, page, index, [span for span in fact.spans if span.page_id == page_id])
-        found += [claim] if claim is not None else []
-    return tuple(found)
+    )  # fmt: skip
+    made = (_quotation(fact, by_id[page_id], index) for page_id, index in turns)
+    return tuple(quotation for quotation in made if quotation is not None)
 
 
 def _turns(page: Page, span: Span) -> list[int]:
@@ -43,38 +42,30 @@ def _turns(page: Page, span: Span) -> list[int]:
     ]  # fmt: skip
 
 
-def _quotation(fact: LinkedFact, page: Page, index: int, spans: Sequence[Span]) -> Claim | None:
+def _quotation(fact: LinkedFact, page: Page, index: int) -> LinkedFact | None:
     line = page.lines[index]
-    quoted = [span for span in spans if line.body < span.end and span.start < line.end]
-    start, end = min(span.start for span in quoted), max(span.end for span in quoted)
-    for first, last in dict.fromkeys(
-        ((start, end), _sentences(page, line, start, end), (line.body, line.end))
-    ):
-        said = page.text[max(first, line.body) : min(last, line.end)].strip()
-        for asked in dict.fromkeys((_question_before(page, index, said), "")):
-            claim = _claim(fact, line, said, asked)
-            linked = link(claim, (page,))
-            if isinstance(linked, LinkedFact) and linked.support == "stated":
-                return claim
-    return None
-
-
-def _claim(fact: LinkedFact, line: PageLine, said: str, asked: str) -> Claim:
+    quoted = [span for span in fact.spans if span.page_id == page.id and line.touches(span)]
+    start, end = _sentences(page, line, min(s.start for s in quoted), max(s.end for s in quoted))
+    if is_only_question(page.text[start:end]):
+        start, end = line.body, line.end
+    said = page.text[start:end]
     speaker = line.turn.speaker if line.turn is not None else ""
-    head = f'{speaker}, asked "{asked}"' if asked else speaker
-    return Claim(
-        text=f"{head}: {' '.join(said.split())}",
-        quotes=(said,),
-        scene=_scene_of(fact),
-        importance=fact.importance,
-    )
+    asked = _question_before(page, index, said)
+    text = f'{speaker}, asked "{asked}": ' if asked else f"{speaker}: "
+    text += " ".join(said.split())
+    own = speech(text)
+    is_order = instruction_like(text)
+    if own is None or own.speaker != speaker or is_order or is_only_question(said) or GAP in said:
+        return None
+    return LinkedFact(
+        claim=text, quotes=(said,), spans=(Span(page_id=page.id, start=start, end=end),), support="quoted",
+        grader=2, scene=fact.scene, importance=fact.importance,
+    )  # fmt: skip
 
 
-def _scene_of(fact: LinkedFact) -> str | None:
-    """Return the scene of the fact, with its wording if that only adds words."""
-    if not fact.reason.startswith(ADDED_WORDS):
-        return fact.scene
-    return f"{fact.scene} {fact.claim}" if fact.scene else fact.claim
+def is_only_question(said: str) -> bool:
+    """Whether every sentence asks: then nothing is asserted."""
+    return all(piece.text.endswith("?") for piece in sentences(said))
 
 
 def _sentences(page: Page, line: PageLine, start: int, end: int) -> tuple[int, int]:

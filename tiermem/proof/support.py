@@ -1,4 +1,4 @@
-"""Whether the words of a turn support a claim: the checks between "the quote is there" and "it is proved".
+"""Version 1 of the grader of claims: it decides which units go with a turn, and what their trust is.
 
 Finding a quote proves that words were said, not that a claim follows from them. These checks are
 lexical on purpose, and a check that fails says only that code could not confirm the claim: numbers, dates
@@ -19,7 +19,6 @@ from itertools import product
 
 from tiermem.model import Derivation, Graded
 from tiermem.proof.derive import amounts, count_of, counted_date, mentions, reckoned, term, written
-from tiermem.proof.unsupported import content_stems, unsupported_words
 from tiermem.text.dates import WEEKDAYS, DateMention, parse_iso, resolve_dates, without_dates
 from tiermem.text.literals import ORDINALS, Source, named_in, names, numbers
 from tiermem.text.normalise import normalise
@@ -56,8 +55,6 @@ _WEEKDAY = re.compile(r"\b(" + "|".join(WEEKDAYS) + r"),?\s*+(?:the\s++)?\Z", re
 _THEN_A_DAY = re.compile(r"\A,?\s*+(?:the\s++)?\d")
 _BESIDE = 60
 """Characters beside a date in which what it is tied to stands ("Tuesday the", "as of early")."""
-ADDED_WORDS = "not in the quoted turns"
-"""How the reason begins if content words of the claim are all that is not confirmed."""
 _NEAR = 2
 """Lines of a page up to which two quoted turns belong to one talk."""
 _TAKEN_UP = ((0.5, 0.5), (0.6, 0.25))
@@ -173,26 +170,24 @@ def instruction_like(text: str) -> bool:
     return bool(_INSTRUCTION.search(text))
 
 
-def judged(claim: str, event_at: str | None, ground: Ground, *, every_word: bool = True) -> Verdict:
-    """Grade a claim against the words it quotes.
+def judged(claim: str, event_at: str | None, ground: Ground) -> Verdict:
+    """Grade a claim against the words it quotes by version 1: half of its words are enough.
 
-    `every_word` requires each content word of the claim in the quoted turns, in the question before them or
-    among the names of who speaks on the pages. `False` requires half of the words, as older versions did. A
-    claim in somebody's own words (`Ann: I went …`) must be that speaker's; what it says was asked must have
+    A claim in somebody's own words (`Ann: I went …`) must be that speaker's; what it says was asked must have
     been asked just before, and needs no other support.
     """
     own = speech(claim)
-    if own is None or (own.speaker not in ground.everyone and not _word_for_word(own, ground)):
-        return _judged(claim, event_at, ground, read_claim, every_word=every_word)
+    if own is None or (own.speaker not in ground.everyone and not is_word_for_word(own, ground)):
+        return _judged(claim, event_at, ground, read_claim)
     if own.speaker not in ground.speakers:
         return Verdict(support="contradicted", reason="said by somebody else")
     mine = ground.only_by(own.speaker)
     if own.asked and normalise(own.asked).text not in normalise(mine.asked).text:
         return Verdict(support="worded", reason="not what was asked")
-    return _judged(own.said, event_at, mine, read_turn, every_word=every_word)
+    return _judged(own.said, event_at, mine, read_turn)
 
 
-def _word_for_word(own: Speech, ground: Ground) -> bool:
+def is_word_for_word(own: Speech, ground: Ground) -> bool:
     """Whether words of the turns are given to somebody who is not there, by name."""
     name = own.speaker.split()
     named = len(name) <= 3 and all(word[0].isupper() for word in name)
@@ -201,7 +196,7 @@ def _word_for_word(own: Speech, ground: Ground) -> bool:
     return named and not known and said.count(" ") >= 2 and said in " ".join(words(ground.text))
 
 
-def _judged(claim: str, event_at: str | None, ground: Ground, read: _Read, *, every_word: bool) -> Verdict:
+def _judged(claim: str, event_at: str | None, ground: Ground, read: _Read) -> Verdict:
     dates = resolve_dates(claim, ground.quoted[-1].turn.said_at)
     plain = without_dates(claim, dates)
     derived: list[Derivation] = []
@@ -212,7 +207,6 @@ def _judged(claim: str, event_at: str | None, ground: Ground, read: _Read, *, ev
         or _wrong_words(plain, ground)
         or _mixed(plain, ground)
         or _wrong_reading(plain, ground, read)
-        or (_added_words(plain, ground, is_dated=bool(dates) or bool(derived)) if every_word else None)
     )
     if why is None:
         return Verdict(support="derived" if derived else "stated", derivations=tuple(dict.fromkeys(derived)))
@@ -280,7 +274,7 @@ def _wrong_date(
         if not _stated(mention, shown, ground.times()):
             found = counted_date(mention, ground.turns)
             derived += [found] if found is not None else []
-    if event_at is not None and not _event_dated(event_at, shown, quoted, ground.times()):
+    if event_at is not None and not is_event_dated(event_at, ground):
         return f"event date does not follow from the turn: {event_at}"
     return None
 
@@ -332,15 +326,15 @@ def _date_given(
     return said_then and (anchored or open_time)
 
 
-def _event_dated(
-    event_at: str, shown: Iterable[DateMention], quoted: Sequence[DateMention], times: Iterable[datetime]
-) -> bool:
+def is_event_dated(event_at: str, ground: Ground) -> bool:
+    """Whether the quoted turns give the date of an event, or the quotes none and it was said then."""
     days = parse_iso(event_at)
     if days is None:
         return False
-    if any(found.holds(*days) for found in shown):
+    if any(found.holds(*days) for turn in ground.turns for found in mentions(turn)):
         return True
-    return not quoted and any(days[0] <= moment.date() <= days[1] for moment in times)
+    dated = any(resolve_dates(part.quote, part.turn.said_at) for part in ground.quoted)
+    return not dated and any(days[0] <= moment.date() <= days[1] for moment in ground.times())
 
 
 def _wrong_name(claim: str, ground: Ground) -> str | None:
@@ -363,12 +357,6 @@ def _wrong_words(claim: str, ground: Ground) -> str | None:
     if _only_asks(ground.quote) and not _ASKS.search(claim):
         return "a question asserts nothing"
     return None
-
-
-def _added_words(claim: str, ground: Ground, *, is_dated: bool) -> str | None:
-    supported = content_stems((ground.text, ground.asked, *ground.everyone)) | _NOT_CONTENT
-    added = unsupported_words(claim, supported, is_dated=is_dated)
-    return f"{ADDED_WORDS}: {', '.join(added)}" if added else None
 
 
 def _people(ground: Ground) -> set[str]:

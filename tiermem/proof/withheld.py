@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import compress
 
 from pagestore import Page, PageLine, Span, Turn
-from tiermem.model import Claim, LinkedFact, is_proved
-from tiermem.proof.link import link
+from tiermem.model import Claim, LinkedFact
+from tiermem.proof.link import link_by_version_1
 from tiermem.text.dates import resolve_dates, without_dates
 from tiermem.text.placeholders import is_media_placeholder
 from tiermem.text.words import stems
@@ -67,8 +67,8 @@ def still_proved(claim: Claim, pages: Sequence[Page]) -> bool:
     Half of the words are enough, as when older units were made: a unit is erased or withheld exactly when it
     was before every word counted.
     """
-    linked = link(claim, pages, every_word=False)
-    return isinstance(linked, LinkedFact) and is_proved(linked.support)
+    linked = link_by_version_1(claim, pages)
+    return isinstance(linked, LinkedFact) and linked.is_supported
 
 
 def in_words_of(text: str, pages: Iterable[Page], *, computed: Iterable[str] = ()) -> bool:

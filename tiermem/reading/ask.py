@@ -25,7 +25,6 @@ from tiermem.model import (
     Recalled,
     Round,
     Way,
-    is_proved,
 )
 from tiermem.reading.answer import Outcome
 from tiermem.reading.compose import ComposedAnswer, Composer, EvidenceItem, abstention, better
@@ -368,7 +367,7 @@ def _confirmed_facts(composed: ComposedAnswer, findings: Findings | None, way: W
     """Return the confirmed facts that memory may keep: none if no more was read than was recalled."""
     facts = findings.facts if findings is not None else ()
     stated = (composed.statement,) if composed.statement is not None and way != "recall" else ()
-    return tuple(fact for fact in (*facts, *stated) if is_proved(fact.support))
+    return tuple(fact for fact in (*facts, *stated) if fact.is_supported)
 
 
 def _read_by(recalled: Recalled, steps: list[_Step]) -> tuple[Evidence, ...]:

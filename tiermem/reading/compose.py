@@ -25,7 +25,6 @@ from tiermem.model import (
     LinkedFact,
     Support,
     Unproved,
-    is_proved,
 )
 from tiermem.proof import ONLY_CONCLUDED, link, proof_rank, without_words
 from tiermem.reading.check import check
@@ -225,7 +224,7 @@ class Composer:
         claim = Claim(text=replace_surrogates(draft.statement).strip(), quotes=quotes)
         linked = await to_thread.run_sync(link, claim, tuple(pages.values()))
         linked = without_words(linked, pages.values())
-        return linked if isinstance(linked, LinkedFact) and is_proved(linked.support) else None
+        return linked if isinstance(linked, LinkedFact) and linked.is_supported else None
 
     async def of_facts(self, facts: Sequence[LinkedFact]) -> list[EvidenceItem]:
         """Return facts as evidence: a confirmed claim with its quotes, of other claims the quotes alone."""
@@ -270,7 +269,7 @@ def fact_item(fact: LinkedFact, pages: Mapping[PageId, Page]) -> EvidenceItem:
     """A fact as evidence. Of a wording that could not be confirmed only its words are shown."""
     turns = _turns(fact.spans, pages)
     quote = quoted(fact.spans, pages)
-    proved = is_proved(fact.support) or not quote
+    proved = fact.is_supported or not quote
     evidence = Evidence(
         text=replace_surrogates(fact.claim if proved else quote),
         quote=quote if proved else "",
@@ -368,7 +367,7 @@ def _trust(
     levels = [trust.of(turn) for turn in turns if turn is not None]
     if levels and item.evidence.source == "unit":
         levels.append(item.evidence.trust or trust.names[0])
-    if levels and item.fact is not None and is_proved(item.fact.support):
+    if levels and item.fact is not None and item.fact.is_supported:
         claim = Claim(text=item.fact.claim, quotes=item.fact.quotes, event_at=item.fact.event_at)
         levels.append(trust.names[proof_rank(claim, spans, tuple(there.values()), trust.rank_of)])
     return trust.lowest(levels)

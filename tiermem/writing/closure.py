@@ -100,9 +100,11 @@ class ErasedTurns:
             return None
         beside = any(span.page_id in self.pages for span in unit.spans)
         if not beside and not shown:
-            return replace(unit, scene=None) if self.repeated_in([unit.scene]) else unit
-        # A scene is told by all that was shown, and nothing proves it.
-        left = replace(unit, spans=tuple(s for s in unit.spans if not self.touches(s)), scene=None)
+            repeats = self.repeated_in([unit.scene, unit.paraphrase])
+            return replace(unit, scene=None, paraphrase=None) if repeats else unit
+        # A scene and a paraphrase are told by all that was shown, and nothing proves them.
+        spans = tuple(span for span in unit.spans if not self.touches(span))
+        left = replace(unit, spans=spans, scene=None, paraphrase=None)
         if not left.spans:
             return None
         if left.spans != unit.spans:

@@ -8,7 +8,7 @@ What only another memory says is a unit too, and `worded`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from anyio import to_thread
 
@@ -24,7 +24,6 @@ from tiermem.model import (
     UnitId,
     UnitKind,
     Usage,
-    is_proved,
     merge_owners,
 )
 from tiermem.proof import link, only_concluded, proof_rank, quotations
@@ -121,14 +120,13 @@ def prove_claims(
         fact = link(claim, pages)
         if isinstance(fact, Rejected):
             made.rejected.append(fact)
-        elif is_proved(fact.support):
+        elif fact.is_supported:
             _add_unit(made, _unit(fact, "summary", pages, made_by, trust))
         else:
             made.worded += 1
-            for words in quotations(fact, pages):
-                quoted = link(words, pages)
-                if isinstance(quoted, LinkedFact) and is_proved(quoted.support):
-                    _add_unit(made, _unit(quoted, "quote", pages, made_by, trust))
+            for quoted in quotations(fact, pages):
+                unit = _unit(quoted, "quote", pages, made_by, trust)
+                _add_unit(made, replace(unit, paraphrase=fact.claim))
     return made
 
 
@@ -156,6 +154,7 @@ def _unit(
         made_by=made_by,
         trust=trust.names[rank],
         support="worded" if only_concluded(fact.spans, pages) else fact.support,
+        grader=fact.grader,
         derivations=fact.derivations,
         agents=merge_owners(one.agent for one in pages),
     )

@@ -203,6 +203,7 @@ def _merge_unit(
     return replace(
         unit,
         text=text,
+        paraphrase=None,
         spans=tuple(dict.fromkeys((*unit.spans, *fact.spans))),
         said_at=latest(times),
         event_at=unit.event_at or fact.event_at,
@@ -212,7 +213,8 @@ def _merge_unit(
         revision=unit.revision + 1,
         supersedes=tuple(dict.fromkeys((*unit.supersedes, *superseded))),
         trust=target.grounds.level,
-        support="derived" if "derived" in (unit.support, fact.support) else fact.support,
+        support="worded",
+        grader=fact.grader,
         derivations=tuple(dict.fromkeys((*unit.derivations, *fact.derivations))),
     )
 
@@ -235,6 +237,7 @@ def _new_unit(
         supersedes=superseded,
         trust=proved.grounds.level,
         support=fact.support,
+        grader=fact.grader,
         derivations=fact.derivations,
         agents=proved.agents,
     )

@@ -409,11 +409,11 @@ class Projection:
         return Entry(
             id=unit.id,
             session=unit.session,
-            text=unit.text,
+            text=unit.text if unit.paraphrase is None else unit.paraphrase,
             said_at=unit.said_at,
             event=parse_iso(unit.event_at) if unit.event_at is not None else None,
             active=self._ledger.tier1.is_active(unit.id),
-            scene=unit.scene or "",
+            scene=" ".join(filter(None, (unit.scene, unit.text if unit.paraphrase else None))),
             owner=_owner(() if unit.id in self._ledger.tier1.shared else unit.agents),
         )
 

@@ -12,7 +12,7 @@ from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Turn
 from pagestore.rendering import TurnPart, render_page
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Tier1, summary_unit_id
-from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, is_proved, merge_owners
+from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, merge_owners
 from tiermem.proof import link, proof_rank, withheld
 from tiermem.proof.link import NOT_FOUND
 from tiermem.trust import TrustLevels
@@ -62,6 +62,7 @@ def stated_unit(page: Page, seq: int, trust: TrustLevels, supersedes: Sequence[U
         made_by="stated",
         trust=trust.names[rank],
         support=fact.support,
+        grader=fact.grader,
         derivations=fact.derivations,
         supersedes=tuple(supersedes),
         agents=merge_owners([page.agent]),
@@ -75,7 +76,7 @@ def _fact(turn: Turn, page: Page, line: PageLine) -> LinkedFact:
     speaker = f"the {turn.speaker}" if turn.speaker == turn.role else turn.speaker  # "assistant:" is refused
     for claim in (text, f"{speaker}: {text}"):
         fact = link(Claim(text=claim, quotes=(quote,)), (page,))
-        if isinstance(fact, LinkedFact) and is_proved(fact.support):
+        if isinstance(fact, LinkedFact) and fact.is_supported:
             return fact
     reason = "it has too few words to be known by" if fact.reason == NOT_FOUND else fact.reason
     raise InvalidInput(f"this cannot be remembered as it stands: {reason}; say it otherwise, or `add` it")

@@ -29,7 +29,6 @@ from tiermem.model import (
     UnitId,
     WriteBack,
     WriteBackVariant,
-    is_proved,
     merge_owners,
 )
 from tiermem.proof import in_words_of, link, proof_rank, without
@@ -161,7 +160,7 @@ class WriteBacks:
         """The finding with its proof; without one it is skipped, or left for later."""
         if finding.id in self._ledger.tier1.decisions:
             return ()
-        if not is_proved(finding.fact.support):
+        if not finding.fact.is_supported:
             await self._write(run, skip(finding.id, f"not confirmed: {reason_unconfirmed(finding.fact)}"))
             return ()
         try:
@@ -318,6 +317,6 @@ def claim_of(fact: LinkedFact) -> Claim:
 def _proof(fact: LinkedFact, pages: Sequence[Page]) -> LinkedFact | Rejected:
     """The fact linked anew to its own pages: a caller's word on spans and support is not taken."""
     linked = link(claim_of(fact), pages)
-    if isinstance(linked, LinkedFact) and not is_proved(linked.support):
+    if isinstance(linked, LinkedFact) and not linked.is_supported:
         return Rejected(claim=fact.claim, quotes=fact.quotes, reason=reason_unconfirmed(linked))
     return linked

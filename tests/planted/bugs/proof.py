@@ -6,20 +6,31 @@ _ALL = ("tests/proof",)
 
 BUGS = (
     Bug(
-        name="negations are compared as different words",
-        file="tiermem/proof/unsupported.py",
-        function="_content_stem",
-        before="_NEGATION if is_negated(word) else stem(word)",
-        after="stem(word)",
-        found_by=_ALL,
+        name="words of several turns may be one statement",
+        file="tiermem/proof/link.py",
+        function="_grade_claim",
+        before='["its words are in different turns"] * found.is_combined',
+        after="[]",
+        found_by=("tests/proof/test_link.py", *_ALL),
     ),
     Bug(
-        name="words of time need no date beside them",
-        file="tiermem/proof/unsupported.py",
-        function="unsupported_words",
-        before="CONTENT_FREE | TIME_WORDS if is_dated else CONTENT_FREE",
-        after="CONTENT_FREE | TIME_WORDS",
-        found_by=_ALL,
+        name="a fact with cautions keeps its wording",
+        file="tiermem/proof/link.py",
+        function="_grade_claim",
+        before='[str(each) for each in found.cautions if each.code != "topic"]',
+        after="[]",
+        found_by=("tests/proof/test_link.py", *_ALL),
+    ),
+    Bug(
+        name="whoever is told may think what is said",
+        file="tiermem/proof/cautions.py",
+        function="_is_claimed_of_another",
+        before="""
+            if subject.teller and subject.teller != reading.speaker:
+                return True
+        """,
+        after="",
+        found_by=("tests/proof/test_link.py", *_ALL),
     ),
     Bug(
         name="one thing told twice counts as two",

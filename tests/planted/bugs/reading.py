@@ -285,7 +285,7 @@ BUGS = (
         name="what was only worded is written back",
         file="tiermem/reading/ask.py",
         function="_confirmed_facts",
-        before="tuple(fact for fact in (*facts, *stated) if is_proved(fact.support))",
+        before="tuple(fact for fact in (*facts, *stated) if fact.is_supported)",
         after="*facts, *stated",
         found_by=_ALL,
     ),

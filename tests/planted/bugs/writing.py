@@ -197,7 +197,7 @@ BUGS = (
         name="a finding that was only worded is decided on",
         file="tiermem/writing/write_back.py",
         function="WriteBacks._candidate",
-        before="not is_proved(finding.fact.support)",
+        before="not finding.fact.is_supported",
         after='finding.fact.support == "contradicted"',
         found_by=("tests/writing/test_write_back.py", *_ALL),
     ),

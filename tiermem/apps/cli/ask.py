@@ -28,7 +28,7 @@ from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.steps import describe_step
 from tiermem.apps.present.tables import counted, numbered_table, pairs
 from tiermem.apps.present.terminal import out, when
-from tiermem.model import Answer, AskMode, AskStep, Citation, is_proved
+from tiermem.model import Answer, AskMode, AskStep, Citation
 from tiermem.text.unicode import show_controls
 
 
@@ -121,8 +121,8 @@ def _sources(citations: Sequence[Citation]) -> Table:
 
 def _source(citation: Citation) -> Text:
     source = Text(f"{show_controls(citation.speaker)}, {when(citation.said_at)}", style="cyan")
-    if not is_proved(citation.support):
-        source.append(" · the quote is exact; the wording was not confirmed", style="yellow")
+    if citation.support == "worded":
+        source.append(" · the quote is exact; the wording is its maker's", style="yellow")
     return source.append(f"\n“{show_controls(citation.quote)}”", style="default")
 
 

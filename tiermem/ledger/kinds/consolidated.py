@@ -32,7 +32,7 @@ def _may_stay(entry: Consolidated, goes: WhatGoes, past: Past) -> Consolidated |
     if left is not None and left.spans != entry.unit.spans:
         left = None
     if left is not None and not past.sceneless.isdisjoint(entry.merged):
-        left = replace(left, scene=None)
+        left = replace(left, scene=None, paraphrase=None)
     past.note(entry.unit, left)
     if left is None:
         return None

@@ -65,7 +65,7 @@ def _may_stay(entry: Distilled, goes: WhatGoes, past: Past) -> Distilled:
     shown = any(page_id in goes.pages for page_id in (entry.page_id, *(entry.beside or ())))
     units = past.units_left(entry.units, goes, shown=shown)
     if entry.beside is None:
-        units = tuple(replace(unit, scene=None) for unit in units)
+        units = tuple(replace(unit, scene=None, paraphrase=None) for unit in units)
     rejected = () if shown or entry.beside is None else rejected_left(entry.rejected, goes)
     left = replace(entry, units=units, rejected=rejected)
     if entry.page_id not in goes.pages:

@@ -47,7 +47,7 @@ def _may_stay(entry: WroteBack, goes: WhatGoes, past: Past) -> Entry | None:
     if unit is not None:
         left = goes.unit_left(unit, shown=astray or (weighed and decision.op == "UPDATE"))
         if left is not None and not past.sceneless.isdisjoint((unit.id, *(entry.shown or ()))):
-            left = replace(left, scene=None)  # it is that of the unit it was merged into
+            left = replace(left, scene=None, paraphrase=None)  # it is that of the unit it was merged into
         past.note(unit, left)
         if left is None:
             return spent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pagestore import Page
-from tiermem.model import LinkedFact, is_proved
+from tiermem.model import LinkedFact
 from tiermem.reasoning.rules.alike import is_entailed
 from tiermem.reasoning.rules.questions import parse_question
 from tiermem.reasoning.rules.sentences import Matcher, sentences_read
@@ -29,7 +29,7 @@ def worth_keeping(question: str, facts: Sequence[LinkedFact]) -> tuple[int, ...]
     relevant = {one.sentence.source for one in Matcher(parsed, found).best(found, least=_RELEVANT)}
     kept: list[int] = []
     for at, fact in enumerate(facts):
-        if not is_proved(fact.support) or at not in relevant or not _specific(fact, parsed.terms):
+        if not fact.is_supported or at not in relevant or not _specific(fact, parsed.terms):
             continue
         if not any(is_entailed(fact.claim, facts[other].claim) for other in kept):
             kept.append(at)
