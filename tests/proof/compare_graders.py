@@ -20,6 +20,7 @@ from datetime import datetime
 from pathlib import Path
 
 from eval.datasets import LoCoMo
+from eval.types import Case
 from pagestore import Turn
 from tests.proof.altered_answers import alterations as altered_answers
 from tests.proof.altered_answers import evidence, gold_of
@@ -68,22 +69,31 @@ class GradedCase:
 
 def answer_cases(locomo: Path) -> Iterator[GradedCase]:
     cases = list(LoCoMo(locomo / "locomo_dev7.json").cases())
-    questions = [each for case in cases for each in case.questions if each.answerable and each.gold]
-    pool = [match.group() for each in questions for match in content_words(gold_of(each))]
-    chance = random.Random(7)
+    pool, chance = answer_words(cases), random.Random(7)
     for case in cases:
-        one, two = list(dict.fromkeys(turn.speaker for each in case.sessions for turn in each.turns))[:2]
-        for each in case.questions:
-            cited = evidence(case, each)
-            if not (each.answerable and each.gold and cited):
-                continue
-            gold = gold_of(each)
-            texts = [("gold", gold, each.text)]
-            texts += [("people swapped", gold, text) for text in swapped_people(each.text, (one, two))]
-            texts += [("negation", text, each.text) for text in negated_fact(gold)]
-            texts += [(kind, text, each.text) for kind, text in altered_answers(gold, pool, chance)]
-            for kind, text, question in texts:
-                yield GradedCase(kind=f"answers: {kind}", text=text, question=question, cited=cited)
+        yield from answers_of(case, pool, chance)
+
+
+def answer_words(cases: Sequence[Case]) -> list[str]:
+    """Return the content words of all gold answers."""
+    questions = [each for case in cases for each in case.questions if each.answerable and each.gold]
+    return [match.group() for each in questions for match in content_words(gold_of(each))]
+
+
+def answers_of(case: Case, pool: Sequence[str], chance: random.Random) -> Iterator[GradedCase]:
+    """Return the gold answers of a conversation, each followed by the ways to get one thing in it wrong."""
+    one, two = list(dict.fromkeys(turn.speaker for each in case.sessions for turn in each.turns))[:2]
+    for each in case.questions:
+        cited = evidence(case, each)
+        if not (each.answerable and each.gold and cited):
+            continue
+        gold = gold_of(each)
+        texts = [("gold", gold, each.text)]
+        texts += [("people swapped", gold, text) for text in swapped_people(each.text, (one, two))]
+        texts += [("negation", text, each.text) for text in negated_fact(gold)]
+        texts += [(kind, text, each.text) for kind, text in altered_answers(gold, pool, chance)]
+        for kind, text, question in texts:
+            yield GradedCase(kind=f"answers: {kind}", text=text, question=question, cited=cited)
 
 
 def fact_cases(locomo: Path) -> Iterator[GradedCase]:

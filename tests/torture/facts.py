@@ -1,4 +1,4 @@
-"""Rows on the guard: what was never said must not become a unit."""
+"""Rows on the guard: what was never said must not become a unit, nor be a supported answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 
+from eval.datasets import LoCoMo
 from pagestore import Page, Turn
+from tests.proof.compare_graders import answer_words, answers_of
 from tests.proof.guard_on_real_text import (
     altered_date,
     altered_name,
@@ -149,6 +151,26 @@ def _talks() -> list[Conversation]:
     return [talk for talk in conversations(shared() / "data" / "locomo") if talk.facts]
 
 
+def answers(share: Share) -> Outcome:
+    """Gold answers of one conversation with their evidence, as they are and altered."""
+    cases = list(LoCoMo(shared() / "data" / "locomo" / "locomo_dev7.json").cases())
+    outcome = Outcome(count=1)
+    for case in answers_of(cases[share.first], answer_words(cases), share.chance()):
+        what = "true" if case.kind == "answers: gold" else "altered"
+        outcome.seen.update({what: 1, f"{what} supported": case.grade.is_supported})
+    return outcome
+
+
+def _shares_supported(seen: Counter[str]) -> str:
+    if not seen:
+        return ""
+    true, altered = (seen[f"{what} supported"] / seen[what] for what in ("true", "altered"))
+    return (
+        f"{true:.1%} of {seen['true']:,} true answers supported (aim at least 35 %); {altered:.2%} of "
+        f"{seen['altered']:,} altered ones (aim at most 5 %)"
+    )
+
+
 def _shares_kept(seen: Counter[str]) -> str:
     if not seen:
         return ""
@@ -179,5 +201,16 @@ ROWS = (
         work=real,
         fixed=True,
         note=_shares_kept,
+    ),
+    Row(
+        name="false-answers",
+        failure="false answers on real text: altered number, date, name, word, person, negation",
+        done="gold answers of LoCoMo with their evidence cited, as they are and altered",
+        unit="conversations",
+        count=7,
+        share=1,
+        work=answers,
+        fixed=True,
+        note=_shares_supported,
     ),
 )

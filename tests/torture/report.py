@@ -154,7 +154,8 @@ _FOOT = """## What the rows are, and are not
 - `system-calls` runs the real file layer and believes no sync that was not asked of the system. That the
   system does what it is asked is taken on trust; `power-cut` has the disks that sync and keep less.
 - `false-facts` are made up, so that their truth is known; `real-facts` were written by a language model about
-  real conversations, and its altered facts are altered by rule. It is a measurement, not a promise: what it
+  real conversations, and its altered facts are altered by rule; so are the answers of `false-answers`, which
+  cite the turns annotated as evidence. Each of these two is a measurement, not a promise: what it
   lets through counts as no violation, and is printed beside the aim.
 - `postgres` runs one server, with real processes and a proxy on this machine. Replicas, failover, Citus and
   poolers such as PgBouncer were not run. A page is summarised twice where the connection that held the claim
