@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import anyio
 import pytest
 
 import tiermem
-from pagestore import DiskLog, SpaceId
+from pagestore import DiskLog, Page, SpaceId
 from tests.api.conftest import DIALOGUE, OpenMemory, tell
 from tests.ledger import building
 from tests.reading.world import ListIndex
@@ -20,8 +21,8 @@ from tiermem.errors import InvalidInput, UnknownId
 from tiermem.ledger import Ledger, Retired
 from tiermem.ledger.entries import encode
 from tiermem.ledger.kinds import kind_of
-from tiermem.proof import fingerprints_of
-from tiermem.proof.link import link_by_version_1
+from tiermem.model import Claim, LinkedFact
+from tiermem.proof import fingerprints_of, link
 
 BISCUIT = "What is Biscuit allergic to?"
 ROOF = "How much did Melanie pay for the new roof of the pottery studio?"
@@ -181,8 +182,8 @@ def test_turns_of_an_open_page_can_go(open_memory: OpenMemory, tmp_path: Path) -
 def test_a_name_that_only_the_erased_turn_holds_erases_the_units_of_older_versions_with_it(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Older versions confirmed a claim with a name of an earlier turn."""
-    monkeypatch.setattr("tiermem.writing.distil.link", link_by_version_1)
+    """Version 1 of the grader confirmed a claim with a name of an earlier turn."""
+    monkeypatch.setattr("tiermem.writing.distil.link", _confirm)
     model = _speaking({"page 1": [("Rosalind moved to the mill.", "she moved to the mill last spring")]})
     memory = open_memory(index=ListIndex(), engine="model", model=model)
     memory.add({"speaker": "Ann", "text": "My aunt is called Rosalind.", "id": "a"})
@@ -194,6 +195,12 @@ def test_a_name_that_only_the_erased_turn_holds_erases_the_units_of_older_versio
     receipt = memory.erase(turn="a", reason="asked to")
     assert receipt.erasure.units == (unit.id,)
     assert receipt.leftovers.clean
+
+
+def _confirm(claim: Claim, pages: Sequence[Page]) -> LinkedFact:
+    linked = link(claim, pages)
+    assert isinstance(linked, LinkedFact)
+    return replace(linked, support="stated", grader=1, reason="")
 
 
 def _speaking(facts: dict[str, list[tuple[str, str]]]) -> Any:

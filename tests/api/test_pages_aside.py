@@ -103,7 +103,6 @@ ERASING = (
     "tiermem.writing.erase.fingerprints",
     "tiermem.writing.closure.omissions",
     "tiermem.writing.closure.page_literals",
-    "tiermem.writing.closure.still_proved",
 )
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -42,10 +42,9 @@ from tiermem.model import (
     Term,
     UnitId,
 )
-from tiermem.proof.derive import Moment
+from tiermem.proof.ground import Ground, QuotedTurn
 from tiermem.proof.match import LONGEST_ANSWER, find_items
 from tiermem.proof.sentences import read_sentences, read_tokens
-from tiermem.proof.support import Ground, QuotedTurn
 from tiermem.reading import LONGEST_QUESTION
 from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
@@ -216,7 +215,7 @@ def ground(text: str) -> Ground:
         QuotedTurn(quote=text[:4_000], turn=source(text)),
         QuotedTurn(quote="I have 3 dogs.", turn=source("I have 3 dogs.")),
     )
-    return Ground(quoted=told, asked=text, beside=text, earlier=text, everyone=("Ann", "Ben"))
+    return Ground(quoted=told, asked=text, everyone=("Ann", "Ben"))
 
 
 def derivation(text: str) -> Derivation:
@@ -260,7 +259,6 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Derivation": derivation,
     "Term": lambda text: Term(text=text),
     "Sequence[Term]": lambda text: tuple(Term(text=part) for part in (text, *text.split())),
-    "Moment": lambda text: Moment(date(2023, 5, 8), date(2023, 5, 8), Term(text=text)),
     "Check": lambda text: Check(support="worded", unsupported=(text,), reason=text),
     "Caution": lambda text: Caution(code="negation"),
     "Decision": lambda text: Decision(action="ANSWER", score=0.5, reason=text, router="rules"),
@@ -326,16 +324,11 @@ def _answer_from(text: str) -> dict[str, Any]:
 
 
 OWN: dict[str, Callable[[str], dict[str, Any]]] = {
-    "tiermem.proof.support.judged": lambda text: {
-        "claim": text[:1_000],
-        "event_at": "2023",
+    "tiermem.proof.ground.gives_words_to_stranger": lambda text: {
+        "own": Speech("Zoe", "", text[:1_000], 5),
         "ground": ground(text),
     },
-    "tiermem.proof.support.is_word_for_word": lambda text: {
-        "own": Speech("Ann", "", text[:1_000], 5),
-        "ground": ground(text),
-    },
-    "tiermem.proof.support.contradiction": lambda text: {"claim": "Ann has 2 dogs", "ground": ground(text)},
+    "tiermem.proof.ground.is_event_dated": lambda text: {"event_at": "2023", "quoted": ground(text).quoted},
     "tiermem.reasoning.rules.distil.statements": _chosen,
     "tiermem.dialogue.read.read_dialogue": lambda text: {
         "source": io.StringIO(f"Ann: {text}"),

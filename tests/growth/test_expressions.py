@@ -21,7 +21,6 @@ MADE_INSIDE = {
     "tiermem/proof/cautions.py:_compile",
     "tiermem/text/dates.py:_rule",
     "tiermem/proof/link.py:_ending_whole",
-    "tiermem/proof/support.py:_given_before",
 }
 """Functions that make an expression of words at hand: no more than those words and what is around them."""
 

@@ -42,7 +42,7 @@ from tiermem.errors import TierMemError
 from tiermem.llm.interface import Call
 from tiermem.llm.scripted import FunctionModel
 from tiermem.model import Claim, SummaryUnit, Unproved
-from tiermem.proof import at_least, still_proved
+from tiermem.proof import at_least, is_still_supported
 from tiermem.trust import DEFAULT_TRUST
 
 NEIGHBOURS = "The vault code of the blue house is Zephyrine."
@@ -275,7 +275,7 @@ def _rank_needed(unit: SummaryUnit, pages: dict[Any, Page]) -> int:
     for page_id, page in held.items():
         quote = " … ".join(page.text[span.start : span.end] for span in unit.spans if span.page_id == page_id)
         claim = Claim(text=unit.text, quotes=(quote,), event_at=unit.event_at)
-        if not still_proved(claim, (page,)):
+        if not is_still_supported(claim, (page,)):
             continue  # a merged text rests on several pages: its literals were checked at merging
         ranks = (rank for rank in range(lowest, -1, -1) if _proved_from(rank, claim, page))
         lowest = next(ranks, 0)
@@ -283,7 +283,7 @@ def _rank_needed(unit: SummaryUnit, pages: dict[Any, Page]) -> int:
 
 
 def _proved_from(rank: int, claim: Claim, page: Page) -> bool:
-    return still_proved(claim, (at_least(page, rank, DEFAULT_TRUST.rank_of),))
+    return is_still_supported(claim, (at_least(page, rank, DEFAULT_TRUST.rank_of),))
 
 
 async def run(

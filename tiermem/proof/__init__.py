@@ -4,16 +4,17 @@ from tiermem.proof.concluded import ONLY_CONCLUDED, is_concluded, only_concluded
 from tiermem.proof.derive import recomputed
 from tiermem.proof.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of, is_lone
 from tiermem.proof.grade import Grade, grade
+from tiermem.proof.instructions import instruction_like
 from tiermem.proof.link import link
 from tiermem.proof.quotation import quotations
-from tiermem.proof.support import instruction_like
 from tiermem.proof.taken_back import GAP, LEFT_OUT, kept, marked, readable, remaining, without
 from tiermem.proof.withheld import (
     at_least,
     closed,
     in_words_of,
+    is_still_supported,
     proof_rank,
-    still_proved,
+    stems_of_turns,
     withheld,
     without_unsearched,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "instruction_like",
     "is_concluded",
     "is_lone",
+    "is_still_supported",
     "kept",
     "link",
     "marked",
@@ -43,7 +45,7 @@ __all__ = [
     "readable",
     "recomputed",
     "remaining",
-    "still_proved",
+    "stems_of_turns",
     "withheld",
     "without",
     "without_unsearched",

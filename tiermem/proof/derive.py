@@ -1,25 +1,26 @@
-"""What code works out from stated words: dates counted from a turn, counts, sums, differences, spans of time.
+"""Compute dates from when a turn was said, and recorded values again.
 
-Every result is a `Derivation` whose terms are words of pages, so that it can be worked out again
-(`recomputed`). A value is written as a person writes it: "October
-2022", "3", "$45", "2 weeks". Nothing here guesses: what could mean two things is left out.
+A `Derivation` names the words (its terms) that a value comes from, so that it can be checked later
+(`recomputed`). Only dates are computed now. Version 1 of the grader also recorded counts, sums, differences
+and durations; they are computed again for audits. A value is written as a person writes it: "October 2022",
+"3", "$45", "2 weeks".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
-from itertools import combinations, islice, product
+from itertools import islice
 
 from pagestore import Span
-from tiermem.model import Derivation, DerivationKind, Term
+from tiermem.model import Derivation, Term
 from tiermem.text.dates import DateMention, resolve_dates, without_dates
 from tiermem.text.literals import NUMBER_PARTS, ORDINALS, Source, numbers
-from tiermem.text.words import STOP_WORDS, WORD, lower, stem, words
+from tiermem.text.words import WORD, lower, words
 
 _YEAR_AGO = re.compile(r"\b(?:a|an|one|1)\s+year\s+(?:ago|back)\b", re.IGNORECASE)
 _AMOUNT = re.compile(
@@ -28,55 +29,33 @@ _AMOUNT = re.compile(
 _PART = "(?:" + "|".join(sorted(NUMBER_PARTS, key=len, reverse=True)) + ")"
 SPOKEN_NUMBER = re.compile(rf"\b{_PART}(?:[ -](?:and )?{_PART}){{0,6}}\b", re.IGNORECASE)
 _LENGTH = re.compile(r"\b(?P<n>\d+|[a-z]+)\s+(?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
-_ONES = "ones"
-"""What "three different ones" is a number of: what the words around tell."""
-_WHICH = frozenset(("different", "various", "new", "additional", "total", "separate"))
-"""Words between a number and what it counts that say nothing of what that is."""
 _LONGEST = 20
-"""Characters of a number that is still reckoned with."""
-_FEW = 4
-"""Amounts, and turns that name one, up to which every choice among them is reckoned."""
-_MAX_SUMS = 64
-_MAX_AMOUNTS = 24
+"""Characters of the longest number that is read."""
 _MAX_MOMENTS = 12
-"""Sums, amounts and dates that are tried, so that a hostile text costs no more than a long one."""
+"""Dates that are tried, so that a hostile text costs no more than a long one."""
 _CONTEXT = 12
 """Words around a date expression that may be needed to read it alone ("I will … Friday")."""
 _CONTEXT_CHARACTERS = 400
 """Characters to either side in which these words are looked for."""
-_UNIT_WITHIN = 40
-"""Characters after a number in which the noun it counts is looked for."""
 _LONGEST_MONTH = 31
-"""Days beyond which what is told so exactly is no month."""
+"""Days of the longest month."""
 _DAYS_A_WEEK, _DAYS_A_MONTH, _DAYS_A_YEAR = 7, 30.44, 365.25
 """Days on average."""
 
 
-_ADJECTIVES = 2
-"""How many words may stand between a number and what it is a number of."""
-
-
 @dataclass(frozen=True, slots=True)
-class Amount:
-    """A number that stands in a source, and what it is a number of ("" when nothing follows it)."""
+class _Amount:
+    """A number in a text, with the sign of its currency, and where it begins."""
 
     value: Decimal
     sign: str
-    unit: str
-    source: Source
     start: int
-    end: int
-
-    @property
-    def term(self) -> Term:
-        """The number as something a derivation starts from."""
-        return term(self.source, self.start, self.end)
 
 
 def recomputed(derivation: Derivation) -> str | None:
-    """The value worked out again from the terms alone; `None` when they no longer give one.
+    """Compute the value from the terms alone; `None` if they give none.
 
-    A date or span of time is told in the precision and unit of `derivation.value`.
+    A date or a duration has the precision and unit of `derivation.value`.
     """
     terms = derivation.terms
     match derivation.kind:
@@ -85,7 +64,7 @@ def recomputed(derivation: Derivation) -> str | None:
         case "count":
             return str(len({(item.spans, item.text) for item in terms})) if terms else None
         case "sum" | "difference":
-            return _reckoned_again(derivation)
+            return _sum_again(derivation)
         case "duration":
             return _duration_again(derivation)
 
@@ -164,39 +143,24 @@ def _date_again(derivation: Derivation) -> str | None:
     return values[0] if values else None
 
 
-@lru_cache(maxsize=64)
-def amounts(source: Source) -> tuple[Amount, ...]:
-    """The numbers of a source that are no part of a date, in figures or words, with what they count."""
-    text = without_dates(source.text, resolve_dates(source.text, source.said_at))
-    found: list[Amount] = []
-    for match in _AMOUNT.finditer(text):
-        if match.start() and text[match.start() - 1] in ".,:-/0123456789" and not match["sign"]:
+def _amounts(text: str) -> list[_Amount]:
+    """The numbers of a text that are no part of a date, in figures or words."""
+    plain = without_dates(text, resolve_dates(text, None))
+    found: list[_Amount] = []
+    for match in _AMOUNT.finditer(plain):
+        if match.start() and plain[match.start() - 1] in ".,:-/0123456789" and not match["sign"]:
             continue
         if len(match["figure"]) > _LONGEST:
             continue
-        value = Decimal(match["figure"].replace(",", ""))
-        found.append(Amount(value, match["sign"] or "", _unit(text, match.end()), source, *match.span()))
-    for match in SPOKEN_NUMBER.finditer(text):
+        found.append(_Amount(Decimal(match["figure"].replace(",", "")), match["sign"] or "", match.start()))
+    for match in SPOKEN_NUMBER.finditer(plain):
         said = [] if words(match.group())[-1] in ORDINALS else numbers(match.group())
         if len(said) == 1:
-            found.append(Amount(Decimal(said[0]), "", _unit(text, match.end()), source, *match.span()))
-    return tuple(sorted(found, key=lambda amount: amount.start))
+            found.append(_Amount(Decimal(said[0]), "", match.start()))
+    return sorted(found, key=lambda amount: amount.start)
 
 
-def _unit(text: str, end: int) -> str:
-    """The stem of what follows a number, past small words."""
-    for match in WORD.finditer(text, end, end + _UNIT_WITHIN):
-        word = match.group().lower()
-        if "\n" in text[end : match.start()] or set(text[end : match.start()]) & set(".;:!?"):
-            return ""
-        if word == "ones":
-            return _ONES
-        if word not in STOP_WORDS and word not in _WHICH:
-            return stem(word)
-    return ""
-
-
-def written(value: Decimal, sign: str = "") -> str:
+def _written(value: Decimal, sign: str) -> str:
     """A number as a person writes it: "3", "1,250.50" as "1250.50", "$45"."""
     plain = format(value.normalize(), "f")
     if "." in plain and sign:
@@ -204,64 +168,8 @@ def written(value: Decimal, sign: str = "") -> str:
     return f"{sign}{plain}"
 
 
-def reckoned(
-    value: Decimal, sources: Sequence[Source], *, sign: str = "", units: Collection[str] = ()
-) -> Derivation | None:
-    """`value` as the sum or difference of amounts of one kind.
-
-    Of one kind are amounts of the same currency, of the same thing, or of things all named by `units`
-    (stems). Summed are all of a kind, all that differ, or one of each source; two alone are summed or
-    subtracted only where there are no more than four, for among many some two give nearly any value.
-    """
-    given = [amount for source in sources for amount in amounts(source) if not sign or amount.sign == sign]
-    kinds: dict[tuple[str, str], list[Amount]] = {}
-    for amount in given:
-        if amount.unit in units if units and not sign else amount.sign or amount.unit:
-            of = "" if amount.sign or units else amount.unit
-            kinds.setdefault((amount.sign, of), []).append(amount)
-    for (mark, _), group in kinds.items():
-        found = _of_kind(value, group[:_MAX_AMOUNTS], mark)
-        if found is not None:
-            return found
-    return None
-
-
-def _of_kind(value: Decimal, group: Sequence[Amount], sign: str) -> Derivation | None:
-    for chosen in _sums(group):
-        if len(chosen) > 1 and sum(amount.value for amount in chosen) == value:
-            return _of_amounts("sum", value, sign, chosen)
-    few = _differing(group)
-    for one, two in combinations(few, 2) if len(few) <= _FEW else ():
-        larger, smaller = (one, two) if one.value >= two.value else (two, one)
-        if one.value + two.value == value:
-            return _of_amounts("sum", value, sign, (one, two))
-        if larger.value - smaller.value == value:
-            return _of_amounts("difference", value, sign, (larger, smaller))
-    return None
-
-
-def _of_amounts(kind: DerivationKind, value: Decimal, sign: str, chosen: Sequence[Amount]) -> Derivation:
-    return Derivation(kind=kind, value=written(value, sign), terms=tuple(amount.term for amount in chosen))
-
-
-def _differing(group: Iterable[Amount]) -> list[Amount]:
-    """An amount told twice counts once."""
-    return list({amount.value: amount for amount in reversed(list(group))}.values())[::-1]
-
-
-def _sums(group: Sequence[Amount]) -> Iterator[Sequence[Amount]]:
-    """What may be added up: every amount, every different one, one of each source."""
-    yield group
-    yield _differing(group)
-    by_source: dict[tuple[str, datetime | None], list[Amount]] = {}
-    for amount in group:
-        by_source.setdefault((amount.source.text, amount.source.said_at), []).append(amount)
-    if 1 < len(by_source) <= _FEW:
-        yield from islice(product(*by_source.values()), _MAX_SUMS)
-
-
-def _reckoned_again(derivation: Derivation) -> str | None:
-    found = [amounts(Source(item.text)) for item in derivation.terms]
+def _sum_again(derivation: Derivation) -> str | None:
+    found = [_amounts(item.text) for item in derivation.terms]
     if len(found) < 2 or any(len(each) != 1 for each in found):
         return None
     first, *rest = [each[0] for each in found]
@@ -270,17 +178,11 @@ def _reckoned_again(derivation: Derivation) -> str | None:
     total = sum((each.value for each in rest), Decimal(0))
     value = first.value + total if derivation.kind == "sum" else first.value - total
     signs = {first.sign, *(each.sign for each in rest)}
-    return written(value, first.sign if len(signs) == 1 else "")
-
-
-def count_of(terms: Sequence[Term]) -> Derivation | None:
-    """How many different terms there are; `None` when there are none."""
-    distinct = tuple({(item.spans, " ".join(words(item.text))): item for item in terms}.values())
-    return Derivation(kind="count", value=str(len(distinct)), terms=distinct) if distinct else None
+    return _written(value, first.sign if len(signs) == 1 else "")
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class _Moment:
     """A day, month or year some term tells of, or the day it was said (a term without words)."""
 
     first: date
@@ -288,7 +190,7 @@ class Moment:
     term: Term
 
 
-def between(one: Moment, two: Moment, unit: str) -> int | None:
+def _between(one: _Moment, two: _Moment, unit: str) -> int | None:
     """Whole units of time between two moments, to the nearest; `None` where they are not told so exactly."""
     early, late = (one, two) if one.first <= two.first else (two, one)
     exact = early.first == early.last and late.first == late.last
@@ -315,13 +217,13 @@ def _duration_again(derivation: Derivation) -> str | None:
     if asked is None or len(ends) != 2 or ends[0] is None or ends[1] is None:
         return None
     unit = lower(asked["unit"])
-    length = between(ends[0], ends[1], unit)
+    length = _between(ends[0], ends[1], unit)
     return None if length is None else f"{length} {unit}" if length == 1 else f"{length} {unit}s"
 
 
-def _moment_again(item: Term) -> Moment | None:
+def _moment_again(item: Term) -> _Moment | None:
     if not item.text:
         day = item.said_at.date() if item.said_at else None
-        return Moment(day, day, item) if day else None
+        return _Moment(day, day, item) if day else None
     found = _mentions(item.text, item.said_at, durations=False)
-    return Moment(found[-1].first, found[-1].last, item) if found else None
+    return _Moment(found[-1].first, found[-1].last, item) if found else None

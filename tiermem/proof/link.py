@@ -10,7 +10,7 @@ searched in the order given, so words that stand on two pages link to the page t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, islice, product
@@ -20,15 +20,9 @@ from rapidfuzz import fuzz
 from pagestore import Page, PageLine, Span
 from tiermem.model import Claim, Derivation, LinkedFact, Rejected, Support
 from tiermem.proof.grade import Grade, grade
+from tiermem.proof.ground import Ground, QuotedTurn, gives_words_to_stranger, is_event_dated
+from tiermem.proof.instructions import instruction_like
 from tiermem.proof.quotation import is_only_question
-from tiermem.proof.support import (
-    Ground,
-    QuotedTurn,
-    instruction_like,
-    is_event_dated,
-    is_word_for_word,
-    judged,
-)
 from tiermem.proof.taken_back import GAP, kept, remaining
 from tiermem.text.literals import Source
 from tiermem.text.normalise import NormalisedText, normalise
@@ -72,18 +66,6 @@ def link(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
     An ellipsis in a quote, a line break or a page-line header inside it separates parts; they must
     stand in this order on one page. Quotes may stand on different pages.
     """
-    return _link(claim, pages, _grade_claim)
-
-
-def link_by_version_1(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
-    """`link` as older units were made: half of the words are enough."""
-    return _link(claim, pages, _grade_by_version_1)
-
-
-_GradeClaim = Callable[[Claim, Ground], LinkedFact | Rejected]
-
-
-def _link(claim: Claim, pages: Sequence[Page], grade_claim: _GradeClaim) -> LinkedFact | Rejected:
     unusable = _unusable(claim)
     if unusable:
         return _rejected(claim, unusable)
@@ -92,7 +74,7 @@ def _link(claim: Claim, pages: Sequence[Page], grade_claim: _GradeClaim) -> Link
         return _rejected(claim, NOT_FOUND)
     best: LinkedFact | Rejected | None = None
     for places in islice(product(*(options for _, options in placed)), _MAX_PLACES):
-        found = _judged(claim, tuple(quote for quote, _ in placed), places, grade_claim)
+        found = _judged(claim, tuple(quote for quote, _ in placed), places)
         if isinstance(found, LinkedFact) and found.is_supported:
             return found
         if best is None or (isinstance(best, Rejected) and isinstance(found, LinkedFact)):
@@ -120,11 +102,9 @@ def _rejected(claim: Claim, reason: str) -> Rejected:
     return Rejected(claim=claim.text, quotes=claim.quotes, reason=reason)
 
 
-def _judged(
-    claim: Claim, quotes: Sequence[str], places: Sequence[_Place], grade_claim: _GradeClaim
-) -> LinkedFact | Rejected:
+def _judged(claim: Claim, quotes: Sequence[str], places: Sequence[_Place]) -> LinkedFact | Rejected:
     """The claim against these places; not supported when a quote is missing or only nearly there."""
-    graded = grade_claim(claim, _ground(places))
+    graded = _grade_claim(claim, _ground(places))
     if isinstance(graded, Rejected):
         return graded
     lacking = _lacking(claim, quotes, places)
@@ -141,7 +121,7 @@ def _judged(
 def _grade_claim(claim: Claim, ground: Ground) -> LinkedFact | Rejected:
     """Grade a claim by the turns it quotes. In somebody's own words ("Ann: I went …") it must be theirs."""
     own = speech(claim.text)
-    if own is None or (own.speaker not in ground.everyone and not is_word_for_word(own, ground)):
+    if own is None or (own.speaker not in ground.everyone and not gives_words_to_stranger(own, ground)):
         found = grade(claim.text, ground.turns)
         reasons = ["its words are in different turns"] * found.is_combined
         reasons += [str(each) for each in found.cautions if each.code != "topic"]
@@ -151,9 +131,9 @@ def _grade_claim(claim: Claim, ground: Ground) -> LinkedFact | Rejected:
         found, reasons = _grade_own_words(own, ground.only_by(own.speaker))
     if found.unsupported or not found.sentences:
         reasons = [f"not in the quoted turns: {', '.join(found.unsupported) or 'any word'}", *reasons]
-    if claim.event_at is not None and not is_event_dated(claim.event_at, ground):
+    if claim.event_at is not None and not is_event_dated(claim.event_at, ground.quoted):
         reasons.append(f"event date does not follow from the turn: {claim.event_at}")
-    return _fact(claim, found.support, 2, found.computations, "; ".join(reasons))
+    return _fact(claim, found.support, found.computations, "; ".join(reasons))
 
 
 def _grade_own_words(own: Speech, mine: Ground) -> tuple[Grade, list[str]]:
@@ -172,18 +152,9 @@ def _words_of(text: str) -> str:
     return f" {' '.join(words(text))} "
 
 
-def _grade_by_version_1(claim: Claim, ground: Ground) -> LinkedFact | Rejected:
-    verdict = judged(claim.text, claim.event_at, ground)
-    if verdict.support == "contradicted":
-        return _rejected(claim, verdict.reason)
-    return _fact(claim, verdict.support, 1, verdict.derivations, verdict.reason)
-
-
-def _fact(
-    claim: Claim, support: Support, grader: int, derivations: tuple[Derivation, ...], reason: str
-) -> LinkedFact:
+def _fact(claim: Claim, support: Support, derivations: tuple[Derivation, ...], reason: str) -> LinkedFact:
     return LinkedFact(
-        claim=claim.text, quotes=(), spans=(), support=support, grader=grader, derivations=derivations,
+        claim=claim.text, quotes=(), spans=(), support=support, grader=2, derivations=derivations,
         reason=reason, event_at=claim.event_at, scene=claim.scene, importance=claim.importance,
     )  # fmt: skip
 
@@ -364,14 +335,9 @@ def _ground(places: Sequence[_Place]) -> Ground:
     at = {(place.page.id, index): (place.page, index) for place in places for index in place.turns}
     pages = {page.id: page for page, _ in at.values()}
     everyone = [line.turn.speaker for page in pages.values() for line in page.lines if line.turn is not None]
-    last = {
-        page.id: max(index for other, index in at.values() if other.id == page.id) for page in pages.values()
-    }
     return Ground(
         quoted=tuple(_quoted_turn(page, index, places) for page, index in at.values()),
         asked="\n".join(dict.fromkeys(_question_before(place.page, place.turns[0]) for place in places)),
-        beside="\n".join(dict.fromkeys(_beside(place) for place in places)),
-        earlier="\n".join(page.text[: page.lines[last[page.id]].end] for page in pages.values()),
         everyone=tuple(dict.fromkeys(everyone)),
     )
 
@@ -392,8 +358,6 @@ def _quoted_turn(page: Page, index: int, places: Sequence[_Place]) -> QuotedTurn
     return QuotedTurn(
         quote="\n".join(page.words(span) for span in dict.fromkeys(inside)),
         turn=source,
-        page=page.id,
-        line=index,
     )
 
 
@@ -402,12 +366,6 @@ def _other_speaker(page: Page, line: PageLine) -> str:
     speakers = {one.turn.speaker for one in page.lines if one.turn is not None}
     others = speakers - {line.turn.speaker if line.turn is not None else ""}
     return others.pop() if len(others) == 1 else ""
-
-
-def _beside(place: _Place) -> str:
-    first, last = place.turns[0], place.turns[-1]
-    near = place.page.lines[max(0, first - 2) : last + 2]
-    return "\n".join(line.turn.text for line in near if line.turn is not None)
 
 
 def _question_before(page: Page, index: int) -> str:

@@ -11,7 +11,7 @@ from itertools import compress
 
 from pagestore import Page, PageLine, Span, Turn
 from tiermem.model import Claim, LinkedFact
-from tiermem.proof.link import link_by_version_1
+from tiermem.proof.link import link
 from tiermem.text.dates import resolve_dates, without_dates
 from tiermem.text.placeholders import is_media_placeholder
 from tiermem.text.words import stems
@@ -61,21 +61,14 @@ def closed(page: Page) -> Page:
     return replace(blank, lines=tuple(lines))
 
 
-def still_proved(claim: Claim, pages: Sequence[Page]) -> bool:
-    """Check whether these pages, some turns of which may be withheld or erased, still confirm the claim.
-
-    Half of the words are enough, as when older units were made: a unit is erased or withheld exactly when it
-    was before every word counted.
-    """
-    linked = link_by_version_1(claim, pages)
+def is_still_supported(claim: Claim, pages: Sequence[Page]) -> bool:
+    """Check whether these pages, some turns of which may be withheld or erased, support the claim."""
+    linked = link(claim, pages)
     return isinstance(linked, LinkedFact) and linked.is_supported
 
 
 def in_words_of(text: str, pages: Iterable[Page], *, computed: Iterable[str] = ()) -> bool:
-    """Whether every content word of a text is on these pages; dates and what is computed may be new.
-
-    `still_proved` allows more: half of the words may be additions of an older unit's wording.
-    """
+    """Whether every content word of a text is on these pages; dates and what is computed may be new."""
     stems_there = set(stems("\n".join((*(page.text for page in pages), *computed))))
     wording = stems(without_dates(text, resolve_dates(text, None)))
     return stems_there.issuperset(stem for stem in wording if stem not in _TELLING and not stem.isdigit())
@@ -93,12 +86,18 @@ def proof_rank(
     ranks = sorted({rank(turn) for turn in turns}, reverse=True)
     own = min((rank(turn) for turn in _touched_turns(spans, pages)), default=0)
     for level in (at for at in ranks if at <= own):
-        if level == ranks[-1] or still_proved(claim, [at_least(page, level, rank) for page in pages]):
+        if level == ranks[-1] or is_still_supported(claim, [at_least(page, level, rank) for page in pages]):
             return level
     return 0
 
 
-def _touched_turns(spans: Sequence[Span], pages: Sequence[Page]) -> list[Turn]:
+def stems_of_turns(spans: Iterable[Span], pages: Sequence[Page]) -> frozenset[str]:
+    """Stems of the content words of the turns that these spans touch, with their speakers' names."""
+    touched = _touched_turns(spans, pages)
+    return frozenset(stem for turn in touched for stem in stems(f"{turn.speaker}\n{turn.text}"))
+
+
+def _touched_turns(spans: Iterable[Span], pages: Sequence[Page]) -> list[Turn]:
     return [
         line.turn
         for span in spans

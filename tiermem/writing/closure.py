@@ -2,11 +2,10 @@
 
 Each kind of record says what of its entries may stay (`Kind.may_stay` in `tiermem.ledger.kinds`); here is
 what these rules share. The rules of units:
-- A unit loses the spans that stood in the turns. It stays when the words that are left prove it, linked
-  again as if the turns had never been said; a unit beside them stays unless it needed them (a name, a
-  question) to be proved. Where its maker was shown the turns, or a unit that goes with them, it stays only
-  when each of its words stands in what is left of its own pages: the wording may tell of the turns what no
-  rule can see. Its scene goes in either case.
+- A unit loses its spans in the turns, and then stays only if the words that are left support it.
+- A unit on a page of the turns, or whose maker was shown them or a unit that goes with them, stays only if
+  each of its content words is on what is left of its pages, and no word of the turns is in it that its own
+  quoted turns do not have. Its scene and its paraphrase go.
 - A unit that code derived goes with any turn that a term of the derivation stands in.
 
 And of every record:
@@ -22,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from pagestore import Page, PageId, SessionId, Span
@@ -33,14 +33,15 @@ from tiermem.ledger.entry_texts import paid_for, values_in
 from tiermem.ledger.kind import Past
 from tiermem.ledger.kinds import kind_of
 from tiermem.model import Claim, SummaryUnit
-from tiermem.proof import Fingerprints, in_words_of, still_proved, withheld
+from tiermem.proof import Fingerprints, in_words_of, is_still_supported, stems_of_turns, withheld
 from tiermem.text import omissions, page_literals
+from tiermem.text.words import stems
 from tiermem.writing.importance import UNKNOWN, told_under
 
 Replacement = tuple[int, str, Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ErasedTurns:
     """The turns that go: their pages as they were (under every id), their numbers, what betrays them.
 
@@ -65,10 +66,6 @@ class ErasedTurns:
         if page_id not in self.pages:
             return self.read(page_id)
         return withheld(self.pages[page_id], lambda line: line.seq not in self.seqs)
-
-    def before(self, page_id: PageId) -> Page:
-        """A page as it was."""
-        return self.pages[page_id] if page_id in self.pages else self.read(page_id)
 
     def repeated_in(self, texts: Iterable[str | None]) -> bool:
         """Whether any of some texts repeats the words."""
@@ -109,11 +106,21 @@ class ErasedTurns:
             return None
         if left.spans != unit.spans:
             left = replace(left, importance=self._importance_left(unit, left))
-            stays = _is_proved(left, self.after)
-        else:
-            stays = not beside or _is_proved(left, self.after) or not _is_proved(left, self.before)
-        return (
-            left if stays and in_words_of(left.text, _pages_of(left, self.after), computed=values) else None
+            if not _is_supported(left, self.after):
+                return None
+        pages = _pages_of(left, self.after)
+        borrowed = self._stems.intersection(stems(left.text)) - stems_of_turns(left.spans, pages)
+        return left if not borrowed and in_words_of(left.text, pages, computed=values) else None
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        """Stems of the content words of the turns that go."""
+        return frozenset(
+            stem
+            for page in self.pages.values()
+            for line in page.lines
+            if line.turn is not None and line.seq in self.seqs
+            for stem in stems(line.turn.text)
         )
 
 
@@ -175,20 +182,21 @@ def _pages_of(unit: SummaryUnit, page_of: Callable[[PageId], Page]) -> tuple[Pag
     return tuple(page_of(page_id) for page_id in dict.fromkeys(span.page_id for span in unit.spans))
 
 
-def _is_proved(unit: SummaryUnit, page_of: Callable[[PageId], Page]) -> bool:
-    """Whether the words the unit rests on prove it: all of them together, or those of one page alone.
+def _is_supported(unit: SummaryUnit, page_of: Callable[[PageId], Page]) -> bool:
+    """Whether the words the unit rests on support it: all of them together, or those of one page alone.
 
-    A unit that was merged from two holds when either side's page tells all of it.
+    A unit that was merged from two stays when the page of either supports all of it.
     """
     pages = _pages_of(unit, page_of)
-    return _proved_by(unit, pages) or (len(pages) > 1 and any(_proved_by(unit, (page,)) for page in pages))
+    choices = [pages, *((page,) for page in pages if len(pages) > 1)]
+    return any(_is_supported_by(unit, choice) for choice in choices)
 
 
-def _proved_by(unit: SummaryUnit, pages: tuple[Page, ...]) -> bool:
+def _is_supported_by(unit: SummaryUnit, pages: tuple[Page, ...]) -> bool:
     by_id = {page.id: page for page in pages}
     spans = [span for span in unit.spans if span.page_id in by_id]
     quotes = tuple(by_id[span.page_id].text[span.start : span.end] for span in spans)
-    return still_proved(Claim(text=unit.text, quotes=quotes, event_at=unit.event_at), pages)
+    return is_still_supported(Claim(text=unit.text, quotes=quotes, event_at=unit.event_at), pages)
 
 
 def _unknown_goes(one: LoggedEntry, erased: ErasedTurns, past: Past) -> bool:
