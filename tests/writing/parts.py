@@ -197,10 +197,10 @@ def claims_of(page: Page) -> tuple[Claim, ...]:
 
 
 async def finding_on(
-    ledger: Ledger, text: str, *, answer_id: str = "a1", quote: str | None = None
+    ledger: Ledger, text: str, *, answer_id: str = "a1", quote: str | None = None, page: int = 0
 ) -> Finding:
-    """A proved finding whose words stand on some page of the ledger, open ones included."""
-    pages = [await ledger.page(info.id) for info in await ledger.pages()]
+    """A supported finding whose words are on a page of the ledger, open ones included, from this page on."""
+    pages = [await ledger.page(info.id) for info in (await ledger.pages())[page:]]
     fact = link(Claim(text=text, quotes=(quote or text,)), [*pages, *await ledger.open_pages()])
     assert isinstance(fact, LinkedFact), fact
     return Finding(

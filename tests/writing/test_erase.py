@@ -145,7 +145,8 @@ async def merged(ledger: Ledger, text: str, second: Turn = SECOND) -> tuple[Writ
 @pytest.mark.anyio
 async def test_a_unit_that_other_words_prove_loses_only_the_span() -> None:
     ledger = await opened()
-    writer, unit = await merged(ledger, "Ann counted 12 tomatoes in the garden.")
+    second = turn("Ann planted and counted 12 tomatoes in the garden.", day=2)
+    writer, unit = await merged(ledger, second.text, second)
     erasure, _ = await writer.erase(Selection(turn=FIRST.turn_id), "asked to")
     (left,) = ledger.tier1.units()
     assert erasure.narrowed == (unit.id,)

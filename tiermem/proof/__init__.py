@@ -8,6 +8,7 @@ from tiermem.proof.instructions import instruction_like
 from tiermem.proof.link import link
 from tiermem.proof.quotation import quotations
 from tiermem.proof.taken_back import GAP, LEFT_OUT, kept, marked, readable, remaining, without
+from tiermem.proof.unsupported import CONTENT_FREE
 from tiermem.proof.withheld import (
     at_least,
     closed,
@@ -20,6 +21,7 @@ from tiermem.proof.withheld import (
 )
 
 __all__ = [
+    "CONTENT_FREE",
     "FEW",
     "GAP",
     "LEFT_OUT",

@@ -1,7 +1,8 @@
 """What an operation on a proved fact does to Tier 1: pure, and in no case more than the evidence allows.
 
-The engine proposes, this file disposes. It may name only units it was shown. A merged text must be
-told by its two sides and must forget none of their literals, otherwise the fact is added by itself.
+The engine proposes, this file decides. It may name only units it was shown. A merged text must be supported
+by the quotes of its two sides, and must keep the content words of the unit and the literals of the fact;
+otherwise the fact is added by itself, or its quotes to a unit with the same text.
 A fact supersedes only what was said no later, and nothing that somebody trusted more has said. Units
 of different trust are not merged: the lower would gain words it did not prove, the higher lose its standing.
 Nor are those of different agents: they are not shown beside each other.
@@ -16,9 +17,11 @@ from datetime import datetime
 from pagestore import Page, SessionId, Span
 from tiermem.ledger import WroteBack
 from tiermem.model import FindingId, LinkedFact, Op, SummaryUnit, UnitId, WriteBack
-from tiermem.proof import instruction_like
+from tiermem.proof import CONTENT_FREE, grade, instruction_like
 from tiermem.reasoning.interface import Operation
-from tiermem.text import Source, is_negated, stems, unsupported_literals
+from tiermem.text import Source, is_negated, normalise, stems, unsupported_literals
+from tiermem.text.readings import speech
+from tiermem.text.words import STOP_WORDS, stem, words
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.writing.importance import importance_of
 
@@ -114,11 +117,21 @@ def settle(
     if proposed.op == "UPDATE" and proposed.target is not None:
         target = neighbours[proposed.target]
         text = (proposed.text or "").strip()
-        refusal = why_not_one(text, target, proved.fact.claim, proved.grounds)
+        refusal = why_not_one(text, target, proved.fact.claim, proved.grounds) or _why_not_verified(
+            text, target, proved.grounds
+        )
         if refusal is None:
             unit = _merge_unit(target, proved, text, older, made_by)
             return _wrote("UPDATE", proved, unit, superseded, notes)
         notes.append(f"merge refused: {refusal}")
+        same = _find_same_text(proved, neighbours, superseded)
+        if same is not None:
+            notes.append(f"its quotes are added to unit {same.unit.id}, which has the same text")
+            merged = _merge_unit(same, proved, same.unit.text, older, same.unit.made_by)
+            unit = replace(
+                merged, paraphrase=same.unit.paraphrase, support=same.unit.support, grader=same.unit.grader
+            )
+            return _wrote("UPDATE", proved, unit, superseded, notes)
     return _wrote("ADD", proved, _new_unit(proved, unit_id, older, made_by), superseded, notes)
 
 
@@ -181,18 +194,45 @@ def why_not_one(text: str, target: Neighbour, new: str, grounds: Grounds) -> str
         )
     if not is_negated(known) == is_negated(new) == is_negated(text):
         return "a denial and an assertion are not merged"
-    sides = (Source(known), Source(new), *target.grounds.sources, *grounds.sources)
-    invented = unsupported_literals(text, sides)
-    if invented:
-        return f"neither side holds {invented[0]!r}"
     lost = unsupported_literals(f"{known}\n{new}", [text])
-    if lost:
-        return f"it forgets {lost[0]!r}"
-    merged, sides_stems = (
-        set(stems(text)),
-        set(stems("\n".join(f"{side.speaker} {side.text}" for side in sides))),
+    return f"it forgets {lost[0]!r}" if lost else None
+
+
+def _why_not_verified(text: str, target: Neighbour, grounds: Grounds) -> str | None:
+    """Why a merged text may not replace that of a unit; `None` if the quotes of both sides support it."""
+    kept = CONTENT_FREE.union(stems(text))
+    known = (word for word in words(target.unit.text) if word not in STOP_WORDS)
+    forgotten = [word for word in known if stem(word) not in kept]
+    if forgotten:
+        return f"it forgets {forgotten[0]!r}"
+    sources = (*target.grounds.sources, *grounds.sources)
+    own = speech(text)
+    if own is None or all(own.speaker != source.speaker for source in sources):
+        found = grade(text, sources)
+        cautions = [str(caution) for caution in found.cautions if caution.code != "topic"]
+    else:
+        found = grade(own.said, [source for source in sources if source.speaker == own.speaker])
+        cautions = []  # one's own words need no subject, and may deny or plan
+    if found.unsupported or not found.sentences:
+        return f"not in the quoted words of either side: {', '.join(found.unsupported) or 'any word'}"
+    return "; ".join(cautions) or None
+
+
+def _find_same_text(
+    proved: ProvedFact, neighbours: Mapping[UnitId, Neighbour], superseded: Sequence[UnitId]
+) -> Neighbour | None:
+    """The unit shown that has the text of the fact, and the same trust."""
+    wanted = normalise(proved.fact.claim).text
+    return next(
+        (
+            neighbour
+            for neighbour in neighbours.values()
+            if normalise(neighbour.unit.text).text == wanted
+            and neighbour.grounds.trust == proved.grounds.trust
+            and neighbour.unit.id not in superseded
+        ),
+        None,
     )
-    return "most of it is in neither side" if 2 * len(merged - sides_stems) > len(merged) else None
 
 
 def _merge_unit(

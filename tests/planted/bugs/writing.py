@@ -132,22 +132,35 @@ BUGS = (
         name="a merged text may forget",
         file="tiermem/writing/edit.py",
         function="why_not_one",
-        before="""
-            if lost:
-                return f"it forgets {lost[0]!r}"
-        """,
-        after="",
+        before='return f"it forgets {lost[0]!r}" if lost else None',
+        after="return None",
         found_by=("tests/writing/test_write_back.py", *_ALL),
     ),
     Bug(
         name="a merged text may invent",
         file="tiermem/writing/edit.py",
-        function="why_not_one",
+        function="_why_not_verified",
+        before="found.unsupported or not found.sentences",
+        after="not found.sentences",
+        found_by=("tests/writing/test_write_back.py", *_ALL),
+    ),
+    Bug(
+        name="a merged text may lose a word of the unit",
+        file="tiermem/writing/edit.py",
+        function="_why_not_verified",
         before="""
-            if invented:
-                return f"neither side holds {invented[0]!r}"
+            if forgotten:
+                return f"it forgets {forgotten[0]!r}"
         """,
         after="",
+        found_by=("tests/writing/test_write_back.py", *_ALL),
+    ),
+    Bug(
+        name="a merged text may swap people",
+        file="tiermem/writing/edit.py",
+        function="_why_not_verified",
+        before='"; ".join(cautions) or None',
+        after="None",
         found_by=("tests/writing/test_write_back.py", *_ALL),
     ),
     Bug(
