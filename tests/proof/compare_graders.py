@@ -2,11 +2,12 @@
 
     python -m tests.proof.compare_graders [path to data] [--show KIND]
 
-True are the gold answers of LoCoMo with exactly the annotated evidence, and the facts that a model
-wrote, with all turns they rest on. Altered are these, as in `guard_on_real_text`; of answers, people are
-swapped in the question. False are the handwritten claims and answers, of which a few are arguable. The unseen
-answers, true and false, were written by somebody who had not read the rules, after the rules. The aims are
-those of the design, for the share `supported`; of gold answers also for those without unsupported words.
+True are the gold answers of LoCoMo and LongMemEval with exactly the annotated evidence, and the facts that
+a model wrote, with all turns they rest on. Altered are these, as in `guard_on_real_text`; of answers,
+people are swapped in the question. False are the handwritten claims and answers, of which a few are
+arguable. The unseen answers, true and false, were written by somebody who had not read the rules, after the
+rules. The aims are those of the design, for the share `supported`; of gold answers also for those without
+unsupported words.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from eval.datasets import LoCoMo
+from eval.datasets import LoCoMo, LongMemEval
 from eval.types import Case
 from pagestore import Turn
 from tests.proof.altered_answers import alterations as altered_answers
@@ -36,6 +37,7 @@ from tiermem.text import Source
 
 MOST_WORDS = 40
 """Unsupported words that are printed."""
+LONGMEMEVAL = "longmemeval_oracle_dev100.json.xz"
 UNSEEN = Path(__file__).with_name("unseen_answers.jsonl")
 AIMS = {
     "answers: gold": "supported >= .35, without unsupported words >= .68",
@@ -67,11 +69,14 @@ class GradedCase:
         return grade(self.text, self.cited, self.question)
 
 
-def answer_cases(locomo: Path) -> Iterator[GradedCase]:
-    cases = list(LoCoMo(locomo / "locomo_dev7.json").cases())
-    pool, chance = answer_words(cases), random.Random(7)
-    for case in cases:
-        yield from answers_of(case, pool, chance)
+def answer_cases(data: Path) -> Iterator[GradedCase]:
+    for name, cases in (
+        ("answers", list(LoCoMo(data / "locomo" / "locomo_dev7.json").cases())),
+        ("longmemeval", list(LongMemEval(data / "longmemeval" / LONGMEMEVAL).cases())),
+    ):
+        pool, chance = answer_words(cases), random.Random(7)
+        for case in cases:
+            yield from answers_of(case, pool, chance, name)
 
 
 def answer_words(cases: Sequence[Case]) -> list[str]:
@@ -80,7 +85,9 @@ def answer_words(cases: Sequence[Case]) -> list[str]:
     return [match.group() for each in questions for match in content_words(gold_of(each))]
 
 
-def answers_of(case: Case, pool: Sequence[str], chance: random.Random) -> Iterator[GradedCase]:
+def answers_of(
+    case: Case, pool: Sequence[str], chance: random.Random, name: str = "answers"
+) -> Iterator[GradedCase]:
     """Return the gold answers of a conversation, each followed by the ways to get one thing in it wrong."""
     one, two = list(dict.fromkeys(turn.speaker for each in case.sessions for turn in each.turns))[:2]
     for each in case.questions:
@@ -93,7 +100,7 @@ def answers_of(case: Case, pool: Sequence[str], chance: random.Random) -> Iterat
         texts += [("negation", text, each.text) for text in negated_fact(gold)]
         texts += [(kind, text, each.text) for kind, text in altered_answers(gold, pool, chance)]
         for kind, text, question in texts:
-            yield GradedCase(kind=f"answers: {kind}", text=text, question=question, cited=cited)
+            yield GradedCase(kind=f"{name}: {kind}", text=text, question=question, cited=cited)
 
 
 def fact_cases(locomo: Path) -> Iterator[GradedCase]:
@@ -201,7 +208,7 @@ def main() -> None:
     parser.add_argument("--show", help="print the altered and false cases of this kind that are supported")
     options = parser.parse_args()
     cases = [
-        *answer_cases(options.data / "locomo"),
+        *answer_cases(options.data),
         *fact_cases(options.data / "locomo"),
         *false_cases(options.data / "attacks"),
         *unseen_cases(),

@@ -11,7 +11,7 @@ from tests.proof.compare_graders import answer_cases, count_grades, false_cases,
 @pytest.mark.shared
 def test_few_altered_and_false_answers_are_supported_and_half_of_the_true_ones(shared: Path) -> None:
     data = shared / "data"
-    counts = count_grades(chain(islice(answer_cases(data / "locomo"), 150), false_cases(data / "attacks")))
+    counts = count_grades(chain(islice(answer_cases(data), 150), false_cases(data / "attacks")))
     shares = {kind: count["supported"] / count["cases"] for kind, count in counts.items()}
     assert shares["answers: gold"] >= 0.4
     assert counts["answers: gold"]["no unsupported word"] >= 0.6 * counts["answers: gold"]["cases"]
