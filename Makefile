@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test test-quick test-times shape explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http torture bench eval eval-qa train docs check fix clean
+.PHONY: help demo test test-quick test-postgres test-times shape explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http torture bench eval eval-qa train docs check fix clean
 
 # Python keeps what it has compiled, also where the environment says not to: without it, every process compiles all.
 unexport PYTHONDONTWRITEBYTECODE
@@ -33,6 +33,9 @@ test: $(VENV)/.installed  ## set up, then run the tests
 
 test-quick: $(VENV)/.installed  ## set up, then run the quick tier: all but tests/slow.txt and what needs PostgreSQL, properties on few examples
 	$(BIN)/python -m pytest -n 2 --quick
+
+test-postgres: $(VENV)/.installed  ## set up, then run the tests of what keeps a store with their stores in PostgreSQL
+	$(BIN)/python -m pytest -n 2 --store postgresql tests/ledger tests/reading tests/writing
 
 test-times: $(VENV)/.installed  ## measure the processor time of every test and write tests/slow.txt
 	$(BIN)/python -m pytest -n 2 --times=build/times.tsv

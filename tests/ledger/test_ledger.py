@@ -14,14 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagestore import LogOptions, MemoryLog, PageId, Record, SessionId, Turn
+from pagestore import LogOptions, PageId, Record, SessionId, Turn
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError
+from pagestore.log import Log
 from tests.ledger.building import SPACE, answered, distilled, entries, finding, span, state, unit, wrote_back
+from tests.logs import new_lines, new_log
 from tiermem.errors import UnknownId
 from tiermem.ledger import Entry, Ledger, Tier1, finding_id, finding_unit_id, summary_unit_id
 from tiermem.model import AnswerId, FindingId
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 S1 = SessionId("s1")
 
 
@@ -30,7 +32,7 @@ def turns(*texts: str) -> list[Turn]:
 
 
 async def test_an_entry_is_in_the_log_and_in_tier1_once_write_returns() -> None:
-    log = MemoryLog(SPACE)
+    log = new_log(SPACE)
     ledger = await Ledger.open(log)
     record = await ledger.write(distilled("p1", unit("u1")))
     assert [r.seq for r in log.records(kinds=frozenset({"distilled"}))] == [record.seq]
@@ -39,7 +41,7 @@ async def test_an_entry_is_in_the_log_and_in_tier1_once_write_returns() -> None:
 
 
 async def test_turns_and_pages_pass_through() -> None:
-    ledger = await Ledger.open(MemoryLog(SPACE))
+    ledger = await Ledger.open(new_log(SPACE))
     appended = await ledger.append(S1, turns("hello there", "good morning"))
     assert appended.new == 2
     (opened,) = await ledger.open_pages()
@@ -56,7 +58,7 @@ async def test_turns_and_pages_pass_through() -> None:
 
 
 async def test_an_answer_is_shown_with_what_it_started_from_and_not_one_record_more() -> None:
-    ledger = await Ledger.open(MemoryLog(SPACE))
+    ledger = await Ledger.open(new_log(SPACE))
     started_from = await ledger.write(distilled("p1", unit("u1")))
     await ledger.write(distilled("p2", unit("u2")))
     given = answered("a1")
@@ -70,7 +72,7 @@ async def test_an_answer_is_shown_with_what_it_started_from_and_not_one_record_m
 async def test_the_state_of_a_moment_ends_with_the_record_of_that_moment() -> None:
     ticks = iter(range(100))
     clock = LogOptions(clock=lambda: datetime(2024, 1, 1, tzinfo=UTC) + timedelta(seconds=next(ticks)))
-    ledger = await Ledger.open(MemoryLog(SPACE, options=clock))
+    ledger = await Ledger.open(new_log(SPACE, options=clock))
     records = [await ledger.write(distilled(f"p{n}", unit(f"u{n}"))) for n in range(4)]
     for number, record in enumerate(records):
         seen = (await ledger.tier1_as_of(record.at)).all_units()
@@ -78,7 +80,7 @@ async def test_the_state_of_a_moment_ends_with_the_record_of_that_moment() -> No
 
 
 async def test_a_checkpoint_binds_what_was_concluded() -> None:
-    ledger = await Ledger.open(MemoryLog(SPACE))
+    ledger = await Ledger.open(new_log(SPACE))
     await ledger.write(distilled("p1", unit("u1")))
     before = await ledger.checkpoint()
     await ledger.write(distilled("p2", unit("u2")))
@@ -89,7 +91,7 @@ async def test_a_checkpoint_binds_what_was_concluded() -> None:
 
 
 async def test_a_closed_ledger_writes_no_more_and_closes_twice() -> None:
-    ledger = await Ledger.open(MemoryLog(SPACE))
+    ledger = await Ledger.open(new_log(SPACE))
     await ledger.close()
     await ledger.close()
     with pytest.raises(PageStoreError):
@@ -102,7 +104,7 @@ def test_a_reopened_ledger_stands_where_it_stood() -> None:
     @given(log=st.lists(entries, max_size=8))
     def reopened(log: list[Entry]) -> None:
         async def main() -> None:
-            store = MemoryLog(SPACE)
+            store = new_log(SPACE)
             ledger = await Ledger.open(store)
             for entry in log:
                 await ledger.write(entry)
@@ -120,7 +122,7 @@ def test_the_state_of_a_moment_is_the_fold_of_what_was_written_by_then() -> None
     @given(log=st.lists(entries, min_size=1, max_size=8), cut=st.integers(0, 7))
     def as_of(log: list[Entry], cut: int) -> None:
         async def main() -> None:
-            store = MemoryLog(SPACE)
+            store = new_log(SPACE)
             ledger = await Ledger.open(store)
             records = [await ledger.write(entry) for entry in log]
             at = min(cut, len(log) - 1)
@@ -136,7 +138,7 @@ def test_the_state_of_a_moment_is_the_fold_of_what_was_written_by_then() -> None
 async def test_a_clock_that_ran_ahead_never_shows_what_was_concluded_later() -> None:
     noon = datetime(2024, 1, 1, 12, tzinfo=UTC)
     now = noon
-    ledger = await Ledger.open(MemoryLog(SPACE, options=LogOptions(clock=lambda: now)))
+    ledger = await Ledger.open(new_log(SPACE, options=LogOptions(clock=lambda: now)))
     for number, minute in enumerate((1, 30, 2), 1):
         now = noon + timedelta(minutes=minute)
         await ledger.write(distilled(f"p{number}", unit(f"u{number}")))
@@ -145,7 +147,7 @@ async def test_a_clock_that_ran_ahead_never_shows_what_was_concluded_later() -> 
 
 
 async def test_record_kinds_of_a_newer_version_are_kept_and_skipped() -> None:
-    log = MemoryLog(SPACE)
+    log = new_log(SPACE)
     log.record("dreamed", {"of": "electric sheep"})
     ledger = await Ledger.open(log)
     await ledger.write(distilled("p1", unit("u1")))
@@ -154,22 +156,22 @@ async def test_record_kinds_of_a_newer_version_are_kept_and_skipped() -> None:
 
 
 async def test_fields_of_a_newer_version_are_ignored() -> None:
-    log = MemoryLog(SPACE)
+    log = new_log(SPACE)
     record = await (await Ledger.open(log)).write(distilled("p1", unit("u1")))
-    newer = MemoryLog(SPACE)
+    newer = new_log(SPACE)
     newer.record("distilled", {**log.read(record.seq).body, "mood": "good"})
     assert [u.id for u in (await Ledger.open(newer)).tier1.units()] == ["u1"]
 
 
 async def test_a_record_that_does_not_read_as_its_kind_is_corrupt_and_named() -> None:
-    log = MemoryLog(SPACE)
+    log = new_log(SPACE)
     record = log.record("wrote-back", {"write_back": {"op": "DELETE"}})
     with pytest.raises(Corrupt, match=f"record {record.seq} .*'wrote-back'"):
         await Ledger.open(log)
 
 
 async def test_an_answer_is_read_back_whole_and_listed() -> None:
-    ledger = await Ledger.open(MemoryLog(SPACE))
+    ledger = await Ledger.open(new_log(SPACE))
     entry = answered("a1", finding("f1"))
     record = await ledger.write(entry)
     assert await ledger.answer(AnswerId("a1")) == entry.answer
@@ -179,7 +181,7 @@ async def test_an_answer_is_read_back_whole_and_listed() -> None:
 
 
 async def test_an_unknown_answer_and_a_pending_page_are_unknown_ids() -> None:
-    ledger = await Ledger.open(MemoryLog(SPACE))
+    ledger = await Ledger.open(new_log(SPACE))
     with pytest.raises(UnknownId, match="'a9'"):
         await ledger.answer(AnswerId("a9"))
     with pytest.raises(UnknownId, match="'p9'"):
@@ -187,14 +189,14 @@ async def test_an_unknown_answer_and_a_pending_page_are_unknown_ids() -> None:
 
 
 async def test_what_became_of_a_page_is_read_back_with_its_rejected_claims() -> None:
-    ledger = await Ledger.open(MemoryLog(SPACE))
+    ledger = await Ledger.open(new_log(SPACE))
     entry = distilled("p1", unit("u1"), omissions=["number: 40"])
     await ledger.write(entry)
     assert await ledger.distilled(PageId("p1")) == entry
 
 
 async def test_many_writers_are_folded_in_the_order_of_the_log() -> None:
-    log = MemoryLog(SPACE)
+    log = new_log(SPACE)
     ledger = await Ledger.open(log)
     async with anyio.create_task_group() as group:
         for number in range(40):
@@ -203,11 +205,11 @@ async def test_many_writers_are_folded_in_the_order_of_the_log() -> None:
     assert len(ledger.tier1.units()) == 40
 
 
-class SlowLog(MemoryLog):
+class SlowLog(Log):
     """A log whose next record is written when the test lets it."""
 
     def __init__(self) -> None:
-        super().__init__(SPACE)
+        super().__init__(new_lines(), SPACE)
         self.started = threading.Event()
         self.go_on = threading.Event()
 
@@ -245,7 +247,7 @@ async def test_an_entry_whose_writer_was_cancelled_is_folded_all_the_same() -> N
 
 
 async def test_changes_tell_an_index_what_it_has_missed() -> None:
-    log = MemoryLog(SPACE)
+    log = new_log(SPACE)
     ledger = await Ledger.open(log)
     await ledger.append(S1, turns("hello there"))
     (first,) = await ledger.seal()
@@ -289,7 +291,7 @@ def test_importing_the_ledger_does_not_import_pydantic() -> None:
 
 @pytest.mark.anyio
 async def test_changes_begin_with_the_very_next_record() -> None:
-    ledger = await Ledger.open(MemoryLog(SPACE))
+    ledger = await Ledger.open(new_log(SPACE))
     await ledger.append(SessionId("s1"), [Turn(speaker="Ann", text="one")])
     before = (await ledger.changes(-1)).head
     await ledger.append(SessionId("s2"), [Turn(speaker="Ann", text="two")])

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagestore import LogOptions, MemoryLog, RecordedTimes, SessionId, SetBack, Turn
+from pagestore import LogOptions, RecordedTimes, SessionId, SetBack, Turn
+from pagestore.log import Log
 from tests.ledger.building import SPACE, distilled, unit
+from tests.logs import new_log
 from tiermem.ledger import Ledger
 from tiermem.ledger.moments import around_moment, clock_problems
 
@@ -31,10 +33,10 @@ def place(recorded: list[datetime], moment: datetime) -> int:
     return around.before + 1
 
 
-def recorded_at(moments: list[datetime]) -> MemoryLog:
+def recorded_at(moments: list[datetime]) -> Log:
     """A log whose clock says these times, one after another."""
     said = iter(moments)
-    return MemoryLog(SPACE, options=LogOptions(clock=lambda: next(said)))
+    return new_log(SPACE, options=LogOptions(clock=lambda: next(said)))
 
 
 @given(days=days, moment=st.integers(-1, 300))
@@ -76,6 +78,7 @@ def test_years_that_have_not_come_yet_have_no_vote_however_many_records_name_the
 
 
 @pytest.mark.anyio
+@pytest.mark.usefixtures("logs")
 async def test_a_clock_that_was_once_years_ahead_or_behind_hides_and_shows_nothing_else() -> None:
     for off in (YEARS, -YEARS, timedelta(days=40), timedelta(days=-40)):
         moments = [at_day(day) for day in range(0, 100, 10)]
@@ -90,6 +93,7 @@ async def test_a_clock_that_was_once_years_ahead_or_behind_hides_and_shows_nothi
             assert shown == {f"u{n}" for n in range(2, 10) if n * 10 <= day and n != 4}, (off, day)
 
 
+@pytest.mark.usefixtures("logs")
 def test_a_log_tells_where_its_clock_was_set_back() -> None:
     moments = [at_day(0), at_day(1), at_day(2) + YEARS, at_day(3), at_day(4), at_day(5)]
     log = recorded_at(moments)

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from pagestore import MemoryLog, Record, SessionId, SpaceId, Turn
+from pagestore import PageLog, Record, SessionId, SpaceId, Turn
 from pagestore.bundle import encode, make_bundle, verify_bundle
 from tests.ledger import building
 from tests.ledger.building import MOMENT
+from tests.logs import new_log
 from tiermem.ledger import Answered, Distilled, Ledger, WroteBack
 from tiermem.ledger.entries import decode_body
 from tiermem.ledger.entries import encode as encode_entry
@@ -173,9 +174,9 @@ def test_todays_form_is_left_as_it_is_and_reading_changes_no_record() -> None:
     assert read("answered", today) == entry
 
 
-def before() -> tuple[MemoryLog, Record]:
+def before() -> tuple[PageLog, Record]:
     """A log of before: a sealed page and an answer that cites it."""
-    log = MemoryLog(SpaceId("ann"))
+    log = new_log(SpaceId("ann"))
     log.append(SessionId("s1"), [Turn(speaker="Ann", text="I like tea.")])
     (page_id,) = log.seal()
     line = log.page(page_id).lines[0]
@@ -192,6 +193,7 @@ def spans_in(value: Any) -> list[list[Any]]:
     return [found for item in value for found in spans_in(item)] if isinstance(value, list) else []
 
 
+@pytest.mark.usefixtures("logs")
 def test_an_answer_of_before_is_bundled() -> None:
     log, record = before()
     report = verify_bundle(encode(make_bundle(log, record.seq)))
@@ -200,6 +202,7 @@ def test_an_answer_of_before_is_bundled() -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.usefixtures("logs")
 async def test_a_ledger_of_before_opens_and_its_answer_is_replayed_as_it_was_given() -> None:
     log, _ = before()
     ledger = await Ledger.open(log)

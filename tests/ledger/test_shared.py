@@ -4,21 +4,20 @@ import anyio
 import pytest
 
 from pagestore import DiskLog, LogOptions, MemoryLog, PageLog, SessionId, Turn
-from pagestore.lines.memory import MemoryLines
+from pagestore.log import Log
 from tests.ledger.building import SPACE, distilled, state, unit
+from tests.logs import new_shared_lines
 from tiermem.ledger import Ledger, Retired, Tier1
 from tiermem.ledger.kinds.erasing import TurnAt
 from tiermem.model import UnitId
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 S1 = SessionId("s1")
 
 
 async def open_two() -> tuple[Ledger, Ledger]:
-    """Two ledgers of one log in memory."""
-    lines = MemoryLines()
-    logs = [MemoryLog(SPACE, lines=lines), MemoryLog(SPACE, lines=lines.share())]
-    one, other = [await Ledger.open(log) for log in logs]
+    """Two ledgers of one log."""
+    one, other = [await Ledger.open(Log(lines, SPACE)) for lines in new_shared_lines()]
     return one, other
 
 
@@ -108,6 +107,7 @@ async def test_an_erasure_that_is_read_while_writing_is_folded_too() -> None:
     assert (await one.catch_up(), [u.id for u in one.tier1.units()]) == (True, ["u2"])
 
 
+@pytest.mark.local_only("only one process writes the log")
 async def test_a_log_that_nobody_shares_is_not_read_again(tmp_path_factory: pytest.TempPathFactory) -> None:
     directory = str(tmp_path_factory.mktemp("logs"))
     logs: list[PageLog] = [MemoryLog(SPACE), DiskLog(directory, SPACE)]

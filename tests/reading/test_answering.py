@@ -18,7 +18,7 @@ from tiermem.reading import Audit, Scope, replay_answer
 from tiermem.reading.view import EVERYTHING
 from tiermem.reasoning.interface import Integrated, Planned
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 
 async def ask(

@@ -43,7 +43,7 @@ from tiermem.reasoning import Draft, PageView
 from tiermem.reasoning.fixed import always, never
 from tiermem.reasoning.interface import Integrated, Planned
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 SPEECH = tuple(f"{'Ann' if n % 2 else 'Bob'}: thing {n} is told here" for n in range(12))
 

@@ -18,7 +18,7 @@ from tiermem.reading import Scope
 from tiermem.reading.backlog import Backlog
 from tiermem.reading.keywords import Keywords
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 ANIMALS = ("heron", "stork", "swift", "raven", "plover", "dunlin", "curlew", "siskin", "linnet", "merlin")
 

@@ -19,7 +19,7 @@ from tiermem.model import SummaryUnit
 from tiermem.reading.backlog import ColdUnits
 from tiermem.writing import Selection, Writer
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 ANIMALS = ("dog", "cow", "cat", "hen", "fox", "owl", "bee", "elk", "yak", "emu", "ram", "pig")
 

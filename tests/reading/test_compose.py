@@ -20,7 +20,7 @@ from tiermem.reasoning import Draft
 from tiermem.reasoning.interface import Integrated, Planned
 from tiermem.text import Source, unsupported_literals
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 DENIED = Claim(text="Ann adopted four cats", quotes=("I adopted three cats yesterday",))
 WORDED = Claim(text="Ann adores small animals", quotes=("I adopted three cats yesterday",))

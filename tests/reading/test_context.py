@@ -16,7 +16,7 @@ from tiermem.model import Evidence
 from tiermem.reading import Scope
 from tiermem.reading.context import HEADING, assemble, without_repeats
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 
 async def test_turns_and_units_stand_numbered_with_when_they_were_said() -> None:

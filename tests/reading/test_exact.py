@@ -160,6 +160,7 @@ def test_results_of_any_kind_are_sorted_by_one_score(memory: tiermem.Memory) -> 
 )
 @pytest.mark.anyio
 @pytest.mark.parametrize("strategy", ["hybrid", "fulltext"])
+@pytest.mark.usefixtures("logs")
 async def test_turns_that_only_share_words_with_the_query_do_not_raise_their_page(
     strategy: Strategy, topic: str, asked: str
 ) -> None:

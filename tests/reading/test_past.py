@@ -11,7 +11,7 @@ from tiermem.model import Degradation
 from tiermem.reading import Scope
 from tiermem.reading.past import future_notes
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 IN_2024 = datetime(2024, 1, 1, tzinfo=UTC)
 BEFORE_ALL_WAS_SAID = START - timedelta(days=400)

@@ -17,7 +17,7 @@ from tiermem.index.interface import TurnHit, turn_id, turn_place
 from tiermem.reading.question import TurnQuery, read_question, telling_periods
 from tiermem.reading.ranking import Candidate, RankingOptions, rank_groups, rescore
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 OPTIONS = RankingOptions()
 NOWHERE = TurnHit(id="p/0", meaning=0.0, exchange=0.0, around=0.0)

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Plus
 
-from pagestore import LogOptions, MemoryLog, SessionId
+from pagestore import LogOptions, SessionId
+from tests.logs import new_log
 from tests.reading.world import MAIN, SPACE, START, Judge, ListIndex, Words, World, make_unit
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, ModelUnavailable
 from tiermem.index.interface import Entry, Hit
@@ -22,7 +23,7 @@ from tiermem.reading.fusion import fuse
 from tiermem.reading.keywords import Keywords
 from tiermem.text import stems
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 OTHER = SessionId("other")
 
 
@@ -344,7 +345,7 @@ async def test_turns_of_a_page_that_was_open_then_are_seen_and_its_later_ones_ar
 async def test_turns_recorded_by_a_wrong_clock_are_seen_from_their_place_in_the_log_on() -> None:
     start, years = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=3650)
     now = start
-    log = MemoryLog(SPACE, options=LogOptions(clock=lambda: now))
+    log = new_log(SPACE, options=LogOptions(clock=lambda: now))
     world = World(ledger=await Ledger.open(log), index=ListIndex(), judge=Judge())
     for day, text, off in (
         (1, "Ann: my cat sleeps", 0 * years),

@@ -25,7 +25,7 @@ from tiermem.reading.rerank.learned import LearnedReranker
 from tiermem.reading.turns import FoundTurn
 from tiermem.reasoning.learned.factors import SHIPPED
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 WORDS = ("[UNK]", "[CLS]", "[SEP]", "dog", "cat", "and", "what", "of", "the")
 DOG = WORDS.index("dog")

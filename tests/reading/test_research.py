@@ -28,7 +28,7 @@ from tiermem.reading.search import linked_pages
 from tiermem.reasoning import PageView
 from tiermem.reasoning.interface import Integrated, Planned
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 ANIMALS = ("cat", "dog", "fish", "bird", "horse", "mouse", "snake", "frog")
 

@@ -75,6 +75,7 @@ async def found(world: World, *, weight: float, floor: str | None = None, limit:
 
 
 @pytest.mark.anyio
+@pytest.mark.usefixtures("logs")
 async def test_weights_move_a_unit_only_where_that_is_asked_for() -> None:
     texts = ("my grey cat sleeps", "the grey cat eats", "a cat is grey")
     world, units = await world_of(*((text, None, None) for text in texts))
@@ -86,6 +87,7 @@ async def test_weights_move_a_unit_only_where_that_is_asked_for() -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.usefixtures("logs")
 async def test_what_a_tool_told_is_procedural_and_counts_more() -> None:
     texts = (("my grey cat sleeps", None, "user"), ("the grey cat eats", None, "tool"))
     world, _ = await world_of(*texts)
@@ -97,6 +99,7 @@ async def test_what_a_tool_told_is_procedural_and_counts_more() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("weight", [0.0, 0.1, 1000.0])
+@pytest.mark.usefixtures("logs")
 async def test_no_praise_lifts_a_unit_over_a_floor_of_trust(weight: float) -> None:
     """Nor does blame press one below it: the floor asks of nothing but trust."""
     lines = [(f"my grey cat number {n} sleeps", "web" if n % 2 else "user", None) for n in range(8)]

@@ -17,7 +17,7 @@ from tiermem.reading.search import LookUp, _with_sealed_ids
 from tiermem.reading.turns import FoundTurn, gather
 from tiermem.reading.view import View, _past
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 OTHER = SessionId("other")
 

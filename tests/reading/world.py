@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pagestore import History, LogOptions, MemoryLog, Page, PageId, SessionId, SpaceId, Span, Turn
+from pagestore import History, LogOptions, Page, PageId, SessionId, SpaceId, Span, Turn
 from tests.engines import engine
+from tests.logs import new_log
 from tests.writing.parts import name_of
 from tiermem.embedding.interface import Lexicon
 from tiermem.embedding.words import Stems
@@ -253,7 +254,7 @@ class World:
 
     @classmethod
     async def new(cls, *, page_tokens: int = 1000) -> World:
-        log = MemoryLog(SPACE, options=LogOptions(page_tokens=page_tokens))
+        log = new_log(SPACE, options=LogOptions(page_tokens=page_tokens))
         return cls(ledger=await Ledger.open(log), index=ListIndex(), judge=Judge())
 
     def reader(self, *, reranker: Reranker | None = None, **options: Any) -> Reader:

@@ -12,8 +12,9 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from pagestore import LogOptions, MemoryLog, Record, Turn
+from pagestore import LogOptions, PageLog, Record, Turn
 from tests.ledger.building import answer, wrote_back
+from tests.logs import new_log
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, turn
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.ledger import (
@@ -53,7 +54,7 @@ class Clock:
         return self._at
 
 
-def weights_by_definition(log: MemoryLog) -> dict[UnitId, float]:
+def weights_by_definition(log: PageLog) -> dict[UnitId, float]:
     """The weight of every unit, from the records alone."""
     known = _Known()
     for record in records_that_count(log, frozenset(KINDS)):
@@ -132,7 +133,7 @@ def _weight(steps: list[tuple[datetime, float]]) -> float:
 async def life(seed: int) -> Counter[str]:
     """One of them; what happened in it, and under `wrong` what broke the promise."""
     chance = random.Random(seed)
-    log = MemoryLog(SPACE, options=LogOptions(clock=Clock(chance)))
+    log = new_log(SPACE, options=LogOptions(clock=Clock(chance)))
     living = _Life(chance, log, await Ledger.open(log))
     for number in range(STEPS):
         await living.step(number)
@@ -141,7 +142,7 @@ async def life(seed: int) -> Counter[str]:
 
 
 class _Life:
-    def __init__(self, chance: random.Random, log: MemoryLog, ledger: Ledger) -> None:
+    def __init__(self, chance: random.Random, log: PageLog, ledger: Ledger) -> None:
         self.seen: Counter[str] = Counter()
         self._chance, self._log, self._ledger = chance, log, ledger
         index = DictIndex()

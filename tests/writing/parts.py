@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-from pagestore import History, MemoryLog, Page, SessionId, SpaceId, Turn
+from pagestore import History, Page, SessionId, SpaceId, Turn
 from tests.engines import engine
+from tests.logs import new_log
 from tiermem.embedding.interface import Lexicon
 from tiermem.index.interface import About, Collection, Entry, Hit, Mode, Period, Timeframe, TurnHits
 from tiermem.ledger import Ledger, finding_id
@@ -213,4 +214,4 @@ async def finding_on(
 
 
 async def opened(space: SpaceId = SPACE) -> Ledger:
-    return await Ledger.open(MemoryLog(space))
+    return await Ledger.open(new_log(space))

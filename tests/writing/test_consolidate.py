@@ -19,7 +19,7 @@ from tiermem.salience import Outcome
 from tiermem.writing import Consolidation, Consolidator, Selection, Writer, WriterOptions
 from tiermem.writing.consolidate import Moment, at_once
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 NOW = datetime(2024, 3, 1, tzinfo=UTC)
 MILL, REALLY, VERY = (
@@ -309,6 +309,7 @@ async def test_a_unit_that_changed_since_it_was_looked_at_is_not_merged_as_it_wa
     assert [near.reason for near in report.near] == ["one of them changed meanwhile"]
 
 
+@pytest.mark.local_only("while one pass consolidates a shared space, no other begins")
 async def test_of_two_proposals_on_one_unit_the_second_finds_it_taken() -> None:
     town = await Town.told(MILL, REALLY)
     other = Consolidator(town.writer, town.ledger, town.index, WriterOptions())

@@ -8,6 +8,7 @@ import pytest
 from tests.writing.crashes import CONSOLIDATING, MUTANTS, REINDEXING, SCRIPT, TALKING, Trial, World, trial
 from tiermem.writing import Writer
 
+pytestmark = pytest.mark.local_only("crashes come between two writes to a file")
 LIVES = 60
 """The rest of them is a row of `tests.torture`."""
 LIVES_OF_A_MUTANT = 400

@@ -6,8 +6,10 @@ from typing import Any
 import anyio
 import pytest
 
-from pagestore import MemoryLog, Page, Record
+from pagestore import Page, Record
 from pagestore.errors import Full
+from pagestore.log import Log
+from tests.logs import new_lines
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, claims_of, opened, turn
 from tiermem.errors import BudgetExceeded, IndexUnavailable, MalformedReply, ModelRefused, ModelUnavailable
 from tiermem.ledger import Ledger
@@ -15,7 +17,7 @@ from tiermem.llm.meter import Meter, metered, pay
 from tiermem.model import Budget, Claim, Usage
 from tiermem.writing import Writer, WriterOptions
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 
 async def garden(
@@ -313,13 +315,20 @@ async def test_an_index_that_is_down_loses_no_summary() -> None:
 
 
 async def test_a_full_disk_is_raised_as_it_is() -> None:
-    class FullLog(MemoryLog):
+    class FullLog(Log):
         def record(self, kind: str, body: Mapping[str, Any]) -> Record:
-            if kind == "distilled":
-                raise Full("no room on the disk")
+            self._refuse(kind)
             return super().record(kind, body)
 
-    ledger = await Ledger.open(FullLog(SPACE))
+        def record_unless_erased(self, kind: str, body: Mapping[str, Any], *, erasures: int) -> Record | None:
+            self._refuse(kind)
+            return super().record_unless_erased(kind, body, erasures=erasures)
+
+        def _refuse(self, kind: str) -> None:
+            if kind == "distilled":
+                raise Full("no room on the disk")
+
+    ledger = await Ledger.open(FullLog(new_lines(), SPACE))
     writer = Writer(ledger, DictIndex(), Rules().engine)
     await writer.observe(S1, GARDEN)
     await writer.seal()

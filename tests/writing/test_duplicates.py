@@ -13,7 +13,7 @@ from tiermem.reasoning.rules import by_rules
 from tiermem.writing import Writer
 from tiermem.writing.duplicates import find_duplicate
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 WORDS = "I never eat peanuts."
 S2 = SessionId("s2")

@@ -18,7 +18,7 @@ from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer
 from tiermem.writing.values import Projected
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 QUESTIONS = ("Which bicycle did Ann buy?", "tomatoes in the garden", "Who is Clara?", "80 euros")
 SOLD = turn("Ann sold the red bicycle to Clara for 80 euros.", day=9)

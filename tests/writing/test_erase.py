@@ -31,6 +31,8 @@ from tiermem.model import (
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer, WriterOptions
 
+pytestmark = pytest.mark.usefixtures("logs")
+
 TOWNS = ("Lisbon", "Oslo", "Riga", "Turin", "Ghent")
 MOVES = [turn(f"Ann moved her workshop to {town}.", day=1 + n) for n, town in enumerate(TOWNS)]
 
@@ -484,6 +486,7 @@ def words_on(files: MemoryFiles, index: DictIndex, word: str) -> int:
     return on_disk + sum(word in entry.text for entry in entries)
 
 
+@pytest.mark.local_only("each write to a file is the last one once")
 def test_a_crash_at_any_step_leaves_everything_or_nothing_and_opening_finishes_it() -> None:
     """Every write of an erasing is the last one once; then the memory is opened again, and asked again."""
 
@@ -581,6 +584,7 @@ async def random_life(seed: int) -> int:
     return len(gone)
 
 
+@pytest.mark.local_only("every byte of the files is looked through")
 def test_whatever_is_erased_nothing_repeats_it_and_the_rest_is_as_if_it_had_never_been() -> None:
     for seed in (
         *range(25),

@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 import anyio
 import pytest
 
-from pagestore import MemoryLog, Page
+from pagestore import Page
 from pagestore.errors import Locked
-from pagestore.lines.memory import MemoryLines
+from pagestore.lines.interface import Lines
+from pagestore.log import Log
 from tests.ledger.building import answer
+from tests.logs import new_shared_lines
 from tests.writing.claiming import TwoWriters
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, finding_on
 from tiermem.errors import ErasedMeanwhile
@@ -20,28 +22,35 @@ from tiermem.model import LinkedFact, Usage
 from tiermem.writing import Selection, Writer
 from tiermem.writing.erase import Eraser
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 SECRET = GARDEN[2]
 WORD = b"peanuts"
 
 
 @pytest.fixture
-def lines() -> MemoryLines:
-    return MemoryLines()
+def both_lines(logs: None) -> tuple[Lines, Lines]:
+    """The lines of the space, as each writer has them."""
+    return new_shared_lines()
 
 
 @pytest.fixture
-async def two(lines: MemoryLines) -> TwoWriters:
+def lines(both_lines: tuple[Lines, Lines]) -> Lines:
+    """The lines as the one that erases has them."""
+    return both_lines[1]
+
+
+@pytest.fixture
+async def two(both_lines: tuple[Lines, Lines]) -> TwoWriters:
     """Two writers of a space, in which one page is sealed and not summarised."""
-    logs = MemoryLog(SPACE, lines=lines), MemoryLog(SPACE, lines=lines.share())
-    two = await TwoWriters.of(logs)
+    one, other = [Log(lines, SPACE) for lines in both_lines]
+    two = await TwoWriters.of((one, other))
     await two.writers[0].observe(S1, GARDEN)
     await two.writers[0].seal()
     await two.writers[1].pending_pages()
     return two
 
 
-def holds_the_word(lines: MemoryLines) -> bool:
+def holds_the_word(lines: Lines) -> bool:
     return WORD in b"".join(lines.read(0, 1000))
 
 
@@ -50,7 +59,7 @@ async def erase(two: TwoWriters) -> None:
     await two.writers[1].erase(Selection(turn=SECRET.turn_id, session=S1), "asked to")
 
 
-async def test_an_answer_is_not_recorded_and_what_it_cost_is(two: TwoWriters, lines: MemoryLines) -> None:
+async def test_an_answer_is_not_recorded_and_what_it_cost_is(two: TwoWriters, lines: Lines) -> None:
     (one, _), writer = two.ledgers, two.writers[0]
     since = one.erasures_by_others
     given = replace(answer("a1"), text=SECRET.text, usage=Usage(calls=2, input_tokens=7))
@@ -65,7 +74,7 @@ async def test_an_answer_is_not_recorded_and_what_it_cost_is(two: TwoWriters, li
     assert len(one.tier1.answers) == 1
 
 
-async def test_a_summary_is_not_recorded_and_is_made_again(two: TwoWriters, lines: MemoryLines) -> None:
+async def test_a_summary_is_not_recorded_and_is_made_again(two: TwoWriters, lines: Lines) -> None:
     slow, writer = two.rules[0], two.writers[0]
     async with anyio.create_task_group() as tasks:
 
@@ -82,7 +91,7 @@ async def test_a_summary_is_not_recorded_and_is_made_again(two: TwoWriters, line
     assert (await writer.distil_pending()).units == len(GARDEN) - 1
 
 
-async def test_a_decision_on_a_finding_is_not_recorded(two: TwoWriters, lines: MemoryLines) -> None:
+async def test_a_decision_on_a_finding_is_not_recorded(two: TwoWriters, lines: Lines) -> None:
     one = two.ledgers[0]
 
     async def select(question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]) -> tuple[int, ...]:
@@ -99,7 +108,7 @@ async def test_a_decision_on_a_finding_is_not_recorded(two: TwoWriters, lines: M
 
 
 async def test_what_is_recorded_while_an_erasing_is_worked_out_is_erased_too(
-    two: TwoWriters, lines: MemoryLines, monkeypatch: pytest.MonkeyPatch
+    two: TwoWriters, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closure, recorded = Eraser._closure, list[str]()
 

@@ -9,8 +9,9 @@ from datetime import UTC, datetime, timedelta
 import anyio
 import pytest
 
-from pagestore import LogOptions, MemoryLog
+from pagestore import LogOptions, PageLog
 from tests.ledger.building import wrote_back
+from tests.logs import new_log
 from tests.writing import judging
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, turn
 from tiermem.errors import UnknownId
@@ -18,6 +19,8 @@ from tiermem.ledger import Answered, Ledger, Tier1
 from tiermem.model import AnswerId, SummaryUnit, UnitId
 from tiermem.salience import Outcome
 from tiermem.writing import Judged, Selection, Writer
+
+pytestmark = pytest.mark.usefixtures("logs")
 
 START = datetime(2024, 3, 1, 12, tzinfo=UTC)
 
@@ -28,13 +31,13 @@ class Garden:
 
     ledger: Ledger
     writer: Writer
-    log: MemoryLog
+    log: PageLog
     now: datetime = START
 
     @classmethod
     async def new(cls) -> Garden:
         times: list[Garden] = []
-        log = MemoryLog(SPACE, options=LogOptions(clock=lambda: times[0].now if times else START))
+        log = new_log(SPACE, options=LogOptions(clock=lambda: times[0].now if times else START))
         ledger = await Ledger.open(log)
         writer = Writer(ledger, DictIndex(), Rules().engine)
         times.append(cls(ledger, writer, log))

@@ -4,11 +4,13 @@ import random
 from dataclasses import replace
 
 import anyio
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore import MemoryLog, Page, Turn
 from tests.ledger.building import answer
+from tests.logs import new_log
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, turn
 from tiermem.ledger import Ledger
 from tiermem.model import Claim, FindingId, LinkedFact, SummaryUnit, UnitId
@@ -133,11 +135,12 @@ OPERATIONS = st.builds(
 )
 
 
+@pytest.mark.usefixtures("logs")
 @settings(max_examples=60)
 @given(operation=OPERATIONS)
 def test_hostile_decisions_leave_units_that_their_words_tell(operation: Operation) -> None:
     async def main() -> None:
-        ledger, index, rules = await Ledger.open(MemoryLog(SPACE)), DictIndex(), Rules()
+        ledger, index, rules = await Ledger.open(new_log(SPACE)), DictIndex(), Rules()
         writer = Writer(ledger, index, rules.engine)
         await writer.observe(S1, GARDEN)
         await writer.seal()

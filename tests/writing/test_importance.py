@@ -13,6 +13,8 @@ from tiermem.model import Claim
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer
 
+pytestmark = pytest.mark.usefixtures("logs")
+
 TWO = "Ann planted 12 tomatoes in the garden. Ann bought a red bicycle from Marco."
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pagestore import DiskLog, History, MemoryLog, SessionId, SpaceId, Turn
+from pagestore import DiskLog, History, SessionId, SpaceId, Turn
+from tests.logs import new_log
 from tests.pagestore.memoryfiles import MemoryFiles
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, turn
 from tiermem.embedding.hashed import HashEmbedder
@@ -20,7 +21,7 @@ from tiermem.ledger import Ledger
 from tiermem.writing import Selection, Writer
 from tiermem.writing.values import Projected
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 BACKENDS = ("memory", "one file", "server")
 """Local mode stands for a server: the same adapter, which other processes may use."""
@@ -73,7 +74,7 @@ def units(ledger: Ledger) -> set[str]:
 async def test_two_stores_with_one_space_name_neither_see_nor_delete_each_others_points(
     tmp_path: Path, kind: str
 ) -> None:
-    left, right = await Ledger.open(MemoryLog(SPACE)), await Ledger.open(MemoryLog(SPACE))
+    left, right = await Ledger.open(new_log(SPACE)), await Ledger.open(new_log(SPACE))
     assert left.space == right.space
     async with index_of(kind, tmp_path) as index:
         one, other = await told(left, index, GARDEN), await told(right, index, HARBOUR)
@@ -111,6 +112,7 @@ class Restored:
 
 @pytest.mark.parametrize("sealed_before", [True, False], ids=["sealed", "open"])
 @pytest.mark.parametrize("kind", ["memory", "one file"])
+@pytest.mark.local_only("the files of a log are brought back")
 async def test_an_index_newer_than_a_log_that_was_restored_is_made_anew(
     tmp_path: Path, kind: str, sealed_before: bool
 ) -> None:
@@ -143,6 +145,7 @@ async def test_an_index_newer_than_a_log_that_was_restored_is_made_anew(
             }
 
 
+@pytest.mark.local_only("the files of a log are brought back")
 async def test_on_a_server_another_history_is_left_alone_until_somebody_asks_for_reindex(
     tmp_path: Path,
 ) -> None:
@@ -164,6 +167,7 @@ async def test_on_a_server_another_history_is_left_alone_until_somebody_asks_for
         assert await found(restored, index) == (units(restored), 1, 4)
 
 
+@pytest.mark.local_only("the files of a log are brought back")
 async def test_a_page_that_was_open_is_not_taken_for_the_one_of_the_same_name() -> None:
     """Nothing but turns was written since: the tree of the two logs is the same."""
     store, index = Restored(), DictIndex()
@@ -178,6 +182,7 @@ async def test_a_page_that_was_open_is_not_taken_for_the_one_of_the_same_name() 
     assert {entry.text for entry in index.of("turns").values()} == {said.text for said in GARDEN[:2]}
 
 
+@pytest.mark.local_only("the files of a log are brought back")
 async def test_what_a_crash_left_of_another_history_is_not_kept(tmp_path: Path) -> None:
     store = Restored()
     async with index_of("memory", tmp_path) as index:
@@ -191,6 +196,7 @@ async def test_what_a_crash_left_of_another_history_is_not_kept(tmp_path: Path) 
         assert await found(restored, index) == (units(restored), 1, 4)
 
 
+@pytest.mark.local_only("a log is opened again from its files")
 async def test_an_index_stays_current_when_words_are_erased_and_when_the_log_is_opened_again(
     tmp_path: Path,
 ) -> None:
@@ -211,7 +217,7 @@ async def test_an_index_stays_current_when_words_are_erased_and_when_the_log_is_
 
 async def test_spaces_of_one_store_are_told_from_each_other() -> None:
     names = [SpaceId("a"), SpaceId("a@b"), SpaceId("")]
-    ledgers = [await Ledger.open(MemoryLog(name)) for name in names]
+    ledgers = [await Ledger.open(new_log(name)) for name in names]
     index = MemoryIndex(HashEmbedder())
     for ledger in ledgers:
         await index.put(ledger.indexed_as, "units", [Entry(id="u", session=SessionId("s"), text="a boat")])

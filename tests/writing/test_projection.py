@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from pagestore import History, MemoryLog, Page, PageId, SessionId, SpaceId
+from pagestore import History, Page, PageId, SessionId, SpaceId
+from tests.logs import new_log
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import IndexUnavailable
 from tiermem.index.interface import Collection, Entry, TurnContext, turn_id
@@ -16,7 +17,7 @@ from tiermem.writing import Selection, Writer
 from tiermem.writing.projection import _BATCH
 from tiermem.writing.values import Projected
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 
 async def filled() -> tuple[Ledger, DictIndex, Writer, Rules]:
@@ -150,7 +151,7 @@ async def test_a_page_that_seals_while_it_is_put_comes_with_the_next_run() -> No
                 await self.seal()
             return await super().page(page_id, kept=kept)
 
-    ledger, index = await SealsWhenRead.open(MemoryLog(SPACE)), DictIndex()
+    ledger, index = await SealsWhenRead.open(new_log(SPACE)), DictIndex()
     writer = Writer(ledger, index, Rules().engine)
     await writer.observe(S1, GARDEN)
     await writer.project()
@@ -275,7 +276,7 @@ async def test_the_same_words_in_two_spaces_never_meet() -> None:
     index = DictIndex()
     writers, ledgers = {}, {}
     for space in (SpaceId("left"), SpaceId("right")):
-        ledgers[space] = await Ledger.open(MemoryLog(space))
+        ledgers[space] = await Ledger.open(new_log(space))
         writers[space] = Writer(ledgers[space], index, Rules().engine)
         await writers[space].observe(S1, GARDEN)
         await writers[space].seal()
@@ -302,8 +303,8 @@ async def test_the_same_words_in_two_spaces_never_meet() -> None:
 
 
 async def test_a_finding_of_another_space_is_refused() -> None:
-    left = await Ledger.open(MemoryLog(SpaceId("left")))
-    right = await Ledger.open(MemoryLog(SpaceId("right")))
+    left = await Ledger.open(new_log(SpaceId("left")))
+    right = await Ledger.open(new_log(SpaceId("right")))
     for ledger in (left, right):
         await ledger.append(S1, GARDEN)
         await ledger.seal()

@@ -18,7 +18,7 @@ from tiermem.model import LinkedFact
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.unexpected]
+pytestmark = [pytest.mark.anyio, pytest.mark.unexpected, pytest.mark.usefixtures("logs")]
 
 ODD = "Ann met Quibble at the harbour."
 

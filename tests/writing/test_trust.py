@@ -54,6 +54,7 @@ async def after(level: str, reconciles: object) -> tuple[SummaryUnit | None, lis
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("level", DEFAULT_LEVELS)
+@pytest.mark.usefixtures("logs")
 async def test_only_who_is_trusted_as_much_supersedes(level: str) -> None:
     kept, (new,) = await after(level, superseding)
     assert (kept is None) == (DEFAULT_TRUST.rank(level) >= DEFAULT_TRUST.rank("user"))
@@ -62,6 +63,7 @@ async def test_only_who_is_trusted_as_much_supersedes(level: str) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("level", DEFAULT_LEVELS)
+@pytest.mark.usefixtures("logs")
 async def test_units_of_different_trust_are_never_merged(level: str) -> None:
     kept, others = await after(level, merging)
     assert kept is not None
@@ -71,6 +73,7 @@ async def test_units_of_different_trust_are_never_merged(level: str) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.usefixtures("logs")
 async def test_findings_below_the_floor_are_skipped_and_say_why() -> None:
     ledger = await opened()
     writer = Writer(ledger, DictIndex(), Rules().engine, WriterOptions(write_back_trust="user"))
@@ -87,6 +90,7 @@ async def test_findings_below_the_floor_are_skipped_and_say_why() -> None:
 @pytest.mark.anyio
 @pytest.mark.parametrize("floor", DEFAULT_LEVELS)
 @pytest.mark.parametrize("level", DEFAULT_LEVELS)
+@pytest.mark.usefixtures("logs")
 async def test_a_finding_one_level_below_the_floor_is_skipped_and_one_at_it_is_kept(
     level: str, floor: str
 ) -> None:
@@ -102,6 +106,7 @@ async def test_a_finding_one_level_below_the_floor_is_skipped_and_one_at_it_is_k
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("levels", [("user", "tool"), ("tool", "user"), ("system", "web"), ("web", "system")])
+@pytest.mark.usefixtures("logs")
 async def test_what_rests_on_several_turns_is_trusted_as_the_least_of_them(levels: tuple[str, str]) -> None:
     ledger = await opened()
     writer = Writer(ledger, DictIndex(), Rules().engine)
@@ -120,6 +125,7 @@ async def test_what_rests_on_several_turns_is_trusted_as_the_least_of_them(level
 
 
 @pytest.mark.anyio
+@pytest.mark.usefixtures("logs")
 async def test_a_merged_unit_is_trusted_as_the_least_of_its_turns() -> None:
     ledger, index, rules = await opened(), DictIndex(), Rules(reconciles=merging)
     writer = Writer(ledger, index, rules.engine)
@@ -140,6 +146,7 @@ async def test_a_merged_unit_is_trusted_as_the_least_of_its_turns() -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.usefixtures("logs")
 async def test_a_name_of_a_tool_is_in_no_unit_of_the_trust_of_a_user() -> None:
     ledger = await opened()
     claims = [

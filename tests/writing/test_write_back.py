@@ -16,7 +16,7 @@ from tiermem.model import Finding, FindingId, LinkedFact, Op, SummaryUnit, UnitI
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import WriteBackReport, Writer
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 BICYCLE = GARDEN[1].text
 
