@@ -18,12 +18,18 @@ HISTORY = ("CHANGELOG.md", "docs/decisions/", "tests/test_words.py")
 GIVEN_UP: Mapping[str, tuple[str, tuple[str, ...]]] = {
     # What may not stand, what is said in its place, and where it may stand for another reason.
     r"House": ("Components", ()),
-    r"(?i:doors?(?![^\n]*(\bshade\b|\bcode is\b)))": ("api, or memory", ("tiermem/text/rare.py",)),
+    r"(?i:doors?(?![^\n]*(\bshade\b|\bcode is\b)))": (
+        "api, or memory",
+        ("tiermem/text/rare.py", "tiermem/text/attributes/english.toml"),
+    ),
     r"shelf|shelves": ("fetch_pages", ("tiermem/text/rare.py",)),
     r"patiently|Passing": ("retry, Transient", ()),
     r"(?<!`)Gate": ("ReadWriteLock", ()),
     r"(?i:in_order)": ("map_ordered", ()),
-    r"_?tills?(?! then\b)(?!\|)": ("meter, or what it is", ("tiermem/text/rare.py",)),
+    r"_?tills?(?! then\b)(?!\|)": (
+        "meter, or what it is",
+        ("tiermem/text/rare.py", "tiermem/text/attributes/english.toml"),
+    ),
     r"(?i:desks?|workshops?)": ("what it is", ("tiermem/text/rare.py", "tests/writing/test_erase.py")),
     r"(?i:_?sittings?)": ("session, or what it is", ()),
     r"_?turn_the_page": ("_start_new_day", ()),
@@ -35,7 +41,7 @@ GIVEN_UP: Mapping[str, tuple[str, tuple[str, ...]]] = {
     r"sendable|printable\(": ("join_surrogates, replace_surrogates (text/unicode.py)", ()),
     r"(?i:_?standpoints?)": ("UnitHistory", ()),
     r"(?i:_?stub(s|bed|_\w+)?(?!\"))": ("tombstone", ()),
-    r"(?i:stand[-_]ins?)": ("tombstone, or replacement", ()),
+    r"(?i:stand[-_]ins?)": ("tombstone, or replacement", ("tiermem/text/attributes/english.toml",)),
     r"voided|void_\w+": ("tombstone", ()),
     r"Gone": ("tombstone, or what was erased", ()),
 }

@@ -56,6 +56,8 @@ from tiermem.reasoning.rules.distil import sentences_of
 from tiermem.reasoning.rules.questions import parse_question
 from tiermem.reasoning.rules.sentences import Matcher, sentences_read
 from tiermem.text import Source, resolve_dates
+from tiermem.text.attributes import ENGLISH as ATTRIBUTES
+from tiermem.text.histories import SaidTurn
 from tiermem.text.readings import People, Speech
 from tiermem.trust import DEFAULT_TRUST
 
@@ -254,6 +256,8 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Sequence[Source]": lambda text: (source(text), source("I have 3 dogs.")),
     "Iterable[Source]": lambda text: (source(text), source("I have 3 dogs.")),
     "Sequence[Source | str]": lambda text: (source(text), "I have 3 dogs."),
+    "Attribute": lambda _: next(one for one in ATTRIBUTES.attributes if one.name == "employer"),
+    "Sequence[SaidTurn]": lambda text: (SaidTurn(speaker="Ann", text=text, said_at=SAID),),
     "DateMention": lambda _: resolve_dates("7 May 2023", SAID)[0],
     "Iterable[PlacedText]": lambda text: resolve_dates(text, SAID),
     "Derivation": derivation,

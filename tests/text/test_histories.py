@@ -1,0 +1,124 @@
+"""Which of several statements answers a question."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tiermem.text.histories import KnownFact, SaidTurn, find_fact, is_same_value
+
+ASKED_AT = datetime(2024, 12, 1, tzinfo=UTC)
+
+
+def _turns(*said: str) -> list[SaidTurn]:
+    """Turns "Ann: words", a month apart in 2024."""
+    parts = [one.partition(": ") for one in said]
+    return [
+        SaidTurn(speaker=speaker, text=text, said_at=datetime(2024, month, 1, tzinfo=UTC))
+        for month, (speaker, _, text) in enumerate(parts, 1)
+    ]
+
+
+def _find(question: str, *said: str) -> KnownFact | None:
+    return find_fact(question, _turns(*said), ASKED_AT)
+
+
+def _answer(question: str, *said: str) -> str | None:
+    found = _find(question, *said)
+    return found.answer.statement.value if found is not None and found.answer is not None else None
+
+
+SISTER = ("Ann: My sister Maja lives in Porto", "Ben: I live in Hull", "Ann: I live in York",
+          "Ann: Maja moved to Bergen last week", "Ann: we visited Larkfield with her")  # fmt: skip
+RENT = ("Ann: my rent is 640 a month", "Ann: landlord wants 720 from May", "Ben: I pay 900 rent",
+        "Ann: rent went up to 680")  # fmt: skip
+BOSS = ("Ann: my boss Nadia is strict", "Ben: my boss is Karl", "Ann: Nadia left, Tom's my boss now")
+EMPLOYER = ("Ann: I work at Siemens", "Ann: I applied to Bosch", "Ann: I joined Acme Robotics today",
+            "Ben: I work for Fenwick")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "expected"),
+    [
+        ("Where does my sister live?", SISTER, "Bergen"),
+        ("Where does Ann's sister live?", SISTER, "Bergen"),
+        ("Where does Maja live?", SISTER, "Bergen"),
+        ("Where did Ann's sister live before?", SISTER, "Porto"),
+        ("Where did Ann's sister live in February 2024?", SISTER, "Porto"),
+        ("Where does Ann live?", SISTER, "York"),
+        ("Where does Ben live?", SISTER, "Hull"),
+        ("How much rent does Ann pay?", RENT, "680"),
+        ("What was Ann's rent at first?", RENT, "640"),
+        ("What is Ben's rent?", RENT, "900"),
+        ("Who is Ann's boss?", BOSS, "Tom"),
+        ("Who used to be Ann's boss?", BOSS, "Nadia"),
+        ("Who is Ben's boss?", BOSS, "Karl"),
+        ("Where does Ann work?", EMPLOYER, "Acme Robotics"),
+        ("Who was Ann's previous employer?", EMPLOYER, "Siemens"),
+        ("Where did Ann work in January 2024?", EMPLOYER, "Siemens"),
+    ],
+)
+def test_the_latest_value_answers_unless_an_earlier_one_is_asked_for(
+    question: str, said: tuple[str, ...], expected: str
+) -> None:
+    assert _answer(question, *said) == expected
+
+
+def test_another_persons_value_replaces_nothing() -> None:
+    assert _answer("How much rent does Ann pay?", *RENT[:3]) == "640"
+
+
+def test_a_value_from_a_later_day_does_not_hold_yet() -> None:
+    said = _turns("Ann: I earn 34k", "Ann: they're putting me up to 37.5 from 1 June 2024")
+    before, after = (
+        find_fact("What is Ann's salary?", said, datetime(2024, month, 1, tzinfo=UTC)) for month in (3, 7)
+    )
+    assert before is not None
+    assert before.answer is not None
+    assert before.answer.statement.value == "34k"
+    assert after is not None
+    assert after.answer is not None
+    assert after.answer.statement.value == "37.5"
+
+
+def test_a_value_that_is_over_is_no_answer_but_was_one_before() -> None:
+    said = ("Ann: my flatmate Sergej cooks", "Ann: Sergej moved out today")
+    found = _find("Who is Ann's flatmate?", *said)
+    assert found is not None
+    assert found.answer is None
+    assert _answer("Who was Ann's flatmate before?", *said) == "Sergej"
+
+
+def test_a_change_without_an_earlier_statement_is_none() -> None:
+    assert _find("What is Ann's rent?", "Ann: they put it up to 810") is None
+
+
+def test_prices_are_of_the_thing_that_is_asked_about() -> None:
+    said = ("Ann: the gym costs 35 a month", "Ann: a haircut costs 28")
+    assert _answer("What does a haircut cost?", *said) == "28"
+
+
+@pytest.mark.parametrize(
+    "question", ["Where did Ann work?", "What are Ann's hobbies?", "Does Ann work at Siemens?"]
+)
+def test_other_questions_are_left_alone(question: str) -> None:
+    assert _find(question, *EMPLOYER) is None
+
+
+def test_earlier_values_are_listed_beside_the_answer() -> None:
+    found = _find("Who is Ann's boss?", *BOSS)
+    assert found is not None
+    assert [one.statement.value for one in found.others] == ["Nadia"]
+    assert not found.is_superseded
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Dr Nolan", "Nolan", True),
+        ("Flex 10", "Flex 30", False),
+        ("£640", "640", True),
+        ("York", "Hull", False),
+    ],
+)
+def test_values_are_compared_by_numbers_and_words(one: str, other: str, same: bool) -> None:
+    assert is_same_value(one, other) is same

@@ -1,0 +1,314 @@
+"""Which statement of an attribute answers a question: the latest, an earlier one, or none that is known.
+
+A history is what one person states of one attribute of one owner, in the order of saying it. A statement of
+another person, or of another owner, replaces nothing in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from typing import Literal
+
+from tiermem.text.attributes import ENGLISH, Attribute
+from tiermem.text.dates import resolve_dates, without_dates
+from tiermem.text.literals import names, numbers
+from tiermem.text.statements import (
+    ME,
+    RELATION,
+    SOMEBODY,
+    Statement,
+    read_aliases,
+    read_statements,
+    same_relation,
+)
+from tiermem.text.words import stems, without_possessive, words
+
+When = Literal["now", "before", "first"]
+Period = tuple[date, date]
+_Key = tuple[str, str]
+"""Who states something, and whose it is."""
+
+_PREPOSITION_BEFORE = re.compile(
+    r"\b(?:from|at|with|by|for|of|to)\s(?:(?:his|her|their|my|the|\w+['’]s)\s)?(?:\w+\s)?\Z", re.IGNORECASE
+)
+_PLACED = re.compile(r"\b(?:at|in|on|from|near)\s(\w+)", re.IGNORECASE)
+_FRAME = re.compile(r"\A\W*(?:what|which|who|whom|where|how)\b", re.IGNORECASE)
+_EARLIER = re.compile(
+    r"\b(?:before|previous|previously|old|former|formerly|ex|used to|earlier|prior|last year|back then)\b",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(
+    r"\b(?:at first|first|originally|initially|to begin with|start on|start with|started on|original)\b",
+    re.IGNORECASE,
+)
+_PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
+_MINE = re.compile(r"\b(?:I|my|me|mine|our|we)\b")
+_GENERIC = frozenset(
+    stems(
+        "start cost first pay charge take get have go many now current currently own account still daily one"
+    )
+)
+"""Stems of questions that name no thing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedFact:
+    """What a question asks: the attribute, whose it is, of which thing, and when.
+
+    `speaker` is the one who states it, in lower case; `None` if the question does not say.
+    """
+
+    attribute: Attribute
+    owner: str
+    speaker: str | None
+    topic: frozenset[str]
+    when: When | Period
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidTurn:
+    """A turn: who said what, and when."""
+
+    speaker: str
+    text: str
+    said_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidStatement:
+    """A statement with the number of its turn."""
+
+    turn: int
+    statement: Statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownFact:
+    """The statement that answers a question, or `None` if the last value holds no more; and all others of the
+    same history, oldest first. `is_superseded` says that a later statement differs from the answer.
+    """
+
+    answer: SaidStatement | None
+    others: tuple[SaidStatement, ...]
+    is_superseded: bool
+
+
+def find_fact(question: str, turns: Sequence[SaidTurn], asked_at: datetime | None = None) -> KnownFact | None:
+    """The statement among turns that answers a question; `None` if it asks for none, or nothing states it."""
+    asked = read_fact_question(question, [turn.speaker for turn in turns], asked_at)
+    if asked is None:
+        return None
+    history = _history(asked, turns)
+    return _select(asked, history, turns, asked_at) if history else None
+
+
+def read_fact_question(
+    question: str, speakers: Collection[str], asked_at: datetime | None = None
+) -> AskedFact | None:
+    """Take apart a question for one of the attributes; `None` if it asks for none, or not for a value."""
+    found = _attribute_of(question)
+    when = _when(question, asked_at)
+    if found is None or when is None:
+        return None
+    attribute, place = found
+    by_name = {
+        name: speaker.lower() for speaker in speakers for name in (speaker.lower(), *words(speaker)[:1])
+    }
+    named = [without_possessive(word.lower()) for name in names(question) for word in (name, *name.split())]
+    speaker = next((by_name[word] for word in named if word in by_name), None)
+    placed = {word.lower() for word in _PLACED.findall(question)}
+    others = [word for word in named if word not in by_name and word not in placed]
+    is_own = speaker is not None or not others or _MINE.search(question) is not None
+    owner = _relation_in(question, attribute) or (ME if is_own else others[0])
+    return AskedFact(
+        attribute=attribute,
+        owner=owner,
+        speaker=speaker,
+        topic=_topic(question, attribute, place) - {*stems(speaker or ""), *stems(owner)},
+        when=when,
+    )
+
+
+def _topic(question: str, attribute: Attribute, place: tuple[int, int]) -> frozenset[str]:
+    """Stems of the thing that is asked about."""
+    if not attribute.topical:
+        return frozenset()
+    rest = f"{question[: place[0]]} {question[place[1] :]}"
+    plain = without_dates(rest, resolve_dates(rest, None))
+    return frozenset(stems(plain)) - _GENERIC - frozenset(stems(" ".join(attribute.nouns)))
+
+
+def _attribute_of(question: str) -> tuple[Attribute, tuple[int, int]] | None:
+    """The attribute asked for and the place of its words: a noun before a phrase, of nouns the last."""
+    found = [
+        (_rank(attribute, match), attribute, match.span())
+        for attribute in ENGLISH.attributes
+        for match in attribute.question.finditer(question)
+        if not _is_noun(attribute, match) or _is_asked(question, match)
+    ]
+    best = max(found, key=lambda one: one[0], default=None)
+    return None if best is None else best[1:]
+
+
+def _rank(attribute: Attribute, match: re.Match[str]) -> tuple[bool, bool, int]:
+    is_noun = _is_noun(attribute, match)
+    return is_noun, not (is_noun or attribute.topical), match.end()
+
+
+def _is_noun(attribute: Attribute, match: re.Match[str]) -> bool:
+    return match.group().lower() in attribute.nouns
+
+
+def _is_asked(question: str, noun: re.Match[str]) -> bool:
+    """Whether a question asks for what a noun names, and not for something of it."""
+    return (
+        _FRAME.match(question) is not None and _PREPOSITION_BEFORE.search(question, 0, noun.start()) is None
+    )
+
+
+def _when(question: str, asked_at: datetime | None) -> When | Period | None:
+    """When a value is asked for; `None` for a past tense without any time."""
+    dates = resolve_dates(question, asked_at)
+    if dates:
+        return dates[0].first, dates[0].last
+    if _FIRST.search(question):
+        return "first"
+    if _EARLIER.search(question):
+        return "before"
+    return None if _PAST_TENSE.search(question) else "now"
+
+
+def _relation_in(question: str, attribute: Attribute) -> str | None:
+    """The relative whose attribute is asked for; a boss is one in "my boss's car" only."""
+    for found in RELATION.finditer(question):
+        if found["own"] or found["relation"].lower() not in attribute.nouns:
+            return same_relation(found["relation"])
+    return None
+
+
+def _history(asked: AskedFact, turns: Sequence[SaidTurn]) -> list[SaidStatement]:
+    """The statements of the asked owner by the asked speaker, oldest first."""
+    histories: dict[_Key, list[SaidStatement]] = {}
+    latest: dict[tuple[str, bool], _Key] = {}
+    aliases: dict[str, str] = {}
+    for at in sorted(range(len(turns)), key=lambda at: _moment(turns[at])):
+        turn, speaker = turns[at], turns[at].speaker.lower()
+        aliases |= read_aliases(turn.text)
+        for found in read_statements(turn.text, asked.attribute, turn.said_at):
+            one = replace(found, owner=aliases.get(found.owner, found.owner))
+            key = _history_of(one, speaker, histories, latest)
+            if key is not None and _is_of_topic(asked, one, histories.get(key, [])):
+                histories.setdefault(key, []).append(SaidStatement(turn=at, statement=one))
+                latest[speaker, key[1] == ME] = latest[speaker, True] = key
+    return _asked_history(replace(asked, owner=aliases.get(asked.owner, asked.owner)), histories)
+
+
+def _is_of_topic(asked: AskedFact, one: Statement, history: Sequence[SaidStatement]) -> bool:
+    """Whether a statement is about the asked thing: it names it, or continues what was stated of it."""
+    if one.is_change or one.is_end or not asked.topic:
+        return True
+    said = {*stems(one.sentence)}
+    return bool(asked.topic & said) or any(said & {*stems(earlier.statement.value)} for earlier in history)
+
+
+def _history_of(
+    one: Statement,
+    speaker: str,
+    histories: dict[_Key, list[SaidStatement]],
+    latest: dict[tuple[str, bool], _Key],
+) -> _Key | None:
+    """The history that a statement belongs to; `None` if it states nothing by itself and there is none."""
+    key = (speaker, one.owner)
+    if key in histories:
+        return key
+    if one.owner == SOMEBODY:
+        return latest.get((speaker, False), None if one.is_change else key)
+    return latest.get((speaker, True)) if one.is_change and one.owner == ME else key
+
+
+def _asked_history(asked: AskedFact, histories: dict[_Key, list[SaidStatement]]) -> list[SaidStatement]:
+    if asked.owner == ME:
+        own = [key for key in histories if key[1] == ME and asked.speaker in (None, key[0])]
+        if asked.speaker is not None and not own:
+            own = [key for key in histories if key[1] in (asked.speaker, asked.speaker.split()[0])]
+    else:
+        own = [key for key in histories if key[1] == asked.owner and asked.speaker in (None, key[0])]
+        others = {key[1] for key in histories} - {ME, SOMEBODY}
+        if not own and not others:
+            own = [key for key in histories if key[1] == SOMEBODY and asked.speaker in (None, key[0])]
+    return histories[own[0]] if len(own) == 1 else []
+
+
+def _select(
+    asked: AskedFact, history: Sequence[SaidStatement], turns: Sequence[SaidTurn], asked_at: datetime | None
+) -> KnownFact | None:
+    values, is_over = _values(history)
+    today = asked_at.date() if asked_at is not None else date.max
+    begun = [_start(one, turns) <= today for one in values]
+    current = max((at for at, is_begun in enumerate(begun) if is_begun), default=None)
+    is_over = is_over and current == len(values) - 1
+    at = _place(asked, current, is_over=is_over)
+    if not isinstance(asked.when, str):
+        then = asked.when[1]
+        at = max((place for place, one in enumerate(values) if _start(one, turns) <= then), default=None)
+    if at is None:
+        return None
+    answer = values[at] if at >= 0 else None
+    return KnownFact(
+        answer=answer,
+        others=tuple(one for one in values if one is not answer),
+        is_superseded=answer is not None and (is_over or at != current),
+    )
+
+
+def _values(history: Sequence[SaidStatement]) -> tuple[list[SaidStatement], bool]:
+    """The statements that give a new value, and whether the last value holds no more."""
+    values: list[SaidStatement] = []
+    is_over = False
+    for one in history:
+        is_known = bool(values) and is_same_value(values[-1].statement.value, one.statement.value)
+        if one.statement.is_end:
+            is_over = is_over or is_known or not values
+            values += [] if values else [one]
+        else:
+            is_over = False
+            values += [] if is_known else [one]
+    return values, is_over
+
+
+def _place(asked: AskedFact, current: int | None, *, is_over: bool) -> int | None:
+    """The place of the value that is asked for: -1 if none holds any more, `None` if it is not known."""
+    match asked.when:
+        case "first":
+            return 0
+        case "before":
+            return current if is_over else current - 1 if current else None
+        case _:
+            return -1 if is_over else current
+
+
+def _start(one: SaidStatement, turns: Sequence[SaidTurn]) -> date:
+    if one.statement.since is not None:
+        return one.statement.since
+    said_at = turns[one.turn].said_at
+    return said_at.date() if said_at is not None else date.min
+
+
+def _moment(turn: SaidTurn) -> float:
+    said = turn.said_at
+    return float("-inf") if said is None else said.replace(tzinfo=said.tzinfo or UTC).timestamp()
+
+
+def is_same_value(one: str, other: str) -> bool:
+    """Whether two values are the same: equal numbers, or all words of one in the other."""
+    if numbers(one) or numbers(other):
+        return numbers(one) == numbers(other) and _letters(one) == _letters(other)
+    first, second = {*words(one)}, {*words(other)}
+    return first <= second or second <= first
+
+
+def _letters(value: str) -> set[str]:
+    return {word for word in words(value) if word.isalpha() and word[0].isalpha() and len(word) > 4}
