@@ -26,7 +26,7 @@ _STEP = 0.02
 
 
 class Ownership:
-    """LoggedEntry from construction to `release`, alone or shared; `IndexLocked` when that cannot be."""
+    """Held from construction to `release`, alone or shared; `IndexLocked` when that cannot be."""
 
     def __init__(self, path: Path, *, shared: bool = False) -> None:
         self._path = path

@@ -32,7 +32,7 @@ class SharedParts(Generic[_T]):
         self._parts: dict[Hashable, _Shared[_T]] = {}
         self._making = Lock()
         self._counting = Lock()
-        """LoggedEntry for a moment and never while something is made, for event loops wait for it."""
+        """Held for a moment and never while something is made, for event loops wait for it."""
 
     async def take(self, key: Hashable, make: Callable[[], _T], *, anew: bool = False) -> _T:
         """The part of this key, made by the first who asks; raises what `make` raises.
