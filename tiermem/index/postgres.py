@@ -135,13 +135,22 @@ _NEAREST_SETTINGS: LiteralString = (
     " set_config('enable_sort', 'off', true)"
 )
 _BY_WORDS: LiteralString = (
-    "SELECT entry, score FROM (SELECT entry, sum(weight * asked) AS score"
-    " FROM unnest(%s::bigint[], %s::float8[]) AS probe(term, asked) CROSS JOIN LATERAL"
-    " (SELECT id, weight FROM tiermem_index.terms AS t WHERE t.space = %s AND t.collection = %s"
-    " AND field = %s AND t.term = probe.term OFFSET 0) AS holder CROSS JOIN LATERAL"
-    " (SELECT entry FROM tiermem_index.points AS p WHERE p.id = holder.id AND {seen} OFFSET 0) AS point"
-    " GROUP BY entry) AS ranked ORDER BY round(score::numeric, 5) DESC, entry LIMIT %s"
+    "WITH holder AS (SELECT n, term, asked * weight AS weight, entry, is_seen"
+    " FROM unnest(%s::integer[], %s::text[], %s::bigint[], %s::float8[]) AS probe(n, field, term, asked)"
+    " CROSS JOIN LATERAL (SELECT id, weight FROM tiermem_index.terms AS t WHERE t.space = %s"
+    " AND t.collection = %s AND t.field = probe.field AND t.term = probe.term OFFSET 0) AS holder"
+    " CROSS JOIN LATERAL (SELECT entry, {seen} AS is_seen FROM tiermem_index.points AS p"
+    " WHERE p.id = holder.id AND {corpus} OFFSET 0) AS point),"
+    # A window and no joins: without statistics the planner may count for each holder.
+    " counted AS (SELECT *, count(*) OVER (PARTITION BY n, term) + 0.5::float8 AS holders FROM holder),"
+    " ranked AS (SELECT n, entry, sum(weight * ln(1 +"
+    " ((SELECT count(*) FROM tiermem_index.points WHERE {corpus}) + 1 - holders) / holders)) AS score"
+    " FROM counted WHERE is_seen GROUP BY n, entry)"
+    " SELECT n, entry, score FROM (SELECT *, row_number() OVER"
+    " (PARTITION BY n ORDER BY round(score::numeric, 5) DESC, entry) AS place FROM ranked) AS placed"
+    " WHERE place <= %s ORDER BY n, place"
 )
+"""BM25 (`tiermem.index.bm25`) of several probes, numbered `n`: each term has the IDF of the corpus."""
 _HOLDERS: LiteralString = (
     "SELECT term, count(*) FROM tiermem_index.terms AS t CROSS JOIN LATERAL"
     " (SELECT FROM tiermem_index.points AS p WHERE p.id = t.id AND {seen} OFFSET 0) AS point"
@@ -329,11 +338,11 @@ class PostgresIndex(ProjectedIndex):
     def _find(
         self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
+        by_terms = [(n, probe) for n, probe in enumerate(probes) if isinstance(probe.by, dict)]
+        found = self._by_words(collection, allowed, by_terms, limit) if by_terms else {}
         return [
-            (self._by_terms if isinstance(probe.by, dict) else self._by_vector)(
-                collection, allowed, probe, limit
-            )
-            for probe in probes
+            found[n] if n in found else self._by_vector(collection, allowed, probe, limit)
+            for n, probe in enumerate(probes)
         ]
 
     def _by_vector(self, collection: Collection, allowed: PointFilter, probe: Probe, limit: int) -> Ranking:
@@ -358,13 +367,23 @@ class PostgresIndex(ProjectedIndex):
         after = [space, collection, vector, _SPARE * limit, limit]
         return self._ranking(_BY_NEAREST, [vector], collection, allowed, after, settings=_NEAREST_SETTINGS)
 
-    def _by_terms(self, collection: Collection, allowed: PointFilter, probe: Probe, limit: int) -> Ranking:
-        """BM25 with the IDF of the corpus, of each entry that has one of the terms."""
-        terms = cast("Terms", probe.by)
-        rarities = self._rarities_in(collection, allowed.corpus, probe.field, list(terms))
-        weights = [weight * rare for weight, rare in zip(terms.values(), rarities, strict=True)]
-        before = [list(terms), weights, allowed.match["space"], collection, probe.field]
-        return self._ranking(_BY_WORDS, before, collection, allowed, [limit])
+    def _by_words(
+        self, collection: Collection, allowed: PointFilter, probes: Sequence[tuple[int, Probe]], limit: int
+    ) -> Mapping[int, Ranking]:
+        """BM25 of each entry that has one of the terms, for probes with their numbers."""
+        asked = [
+            (n, probe.field, term, weight)
+            for n, probe in probes
+            for term, weight in cast("Terms", probe.by).items()
+        ]
+        seen, values = _condition(collection, allowed, among="id IN (SELECT unnest(%s::uuid[]))")
+        corpus, corpus_values = _condition(collection, allowed.corpus)
+        place = [allowed.match["space"], collection]
+        parameters = [*_columns(asked, 4), *place, *values, *corpus_values, *corpus_values, limit]
+        found: dict[int, list[tuple[str, float]]] = {n: [] for n, _ in probes}
+        for n, entry, score in self._rows(_BY_WORDS.format(seen=seen, corpus=corpus), parameters):
+            found[n].append((str(entry), float(score)))
+        return found
 
     def _ranking(
         self,
@@ -393,18 +412,12 @@ class PostgresIndex(ProjectedIndex):
         seen, values = _condition(collection, allowed)
         return self._rows(query.format(seen=seen), [*before, *values, *after], settings=settings)
 
-    def _rarities_in(
-        self, collection: Collection, corpus: PointFilter, field: str, terms: Sequence[int]
-    ) -> list[float]:
-        """The IDF of each term in a field among the points of a corpus."""
-        after = [corpus.match["space"], collection, field, list(terms)]
-        rows = self._rows_seen(_HOLDERS, [], collection, corpus, after)
-        holders = {int(term): int(count) for term, count in rows}
-        entries = self._tally(collection, corpus)
-        return [rarity(entries, holders.get(term, 0)) for term in terms]
-
     def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
-        return self._rarities_in("turns", corpus, "around", terms)
+        after = [corpus.match["space"], "turns", "around", list(terms)]
+        rows = self._rows_seen(_HOLDERS, [], "turns", corpus, after)
+        holders = {int(term): int(count) for term, count in rows}
+        entries = self._tally("turns", corpus)
+        return [rarity(entries, holders.get(term, 0)) for term in terms]
 
     def _tally(self, collection: Collection, scope: PointFilter) -> int:
         ((count,),) = self._rows_seen(_COUNT, [], collection, scope)
@@ -523,8 +536,14 @@ def _translating() -> Iterator[None]:
         raise IndexUnavailable(f"the index could not be used: {error}") from error
 
 
-def _condition(collection: Collection, allowed: PointFilter) -> tuple[LiteralString, list[object]]:
-    """A condition on points and its parameters."""
+def _condition(
+    collection: Collection, allowed: PointFilter, *, among: LiteralString = "id = ANY(%s::uuid[])"
+) -> tuple[LiteralString, list[object]]:
+    """A condition on points and its parameters.
+
+    `among` confines it to points by id: with `ANY` an index finds them, with a subquery in a list of columns
+    they are in a hash table.
+    """
     conditions: list[LiteralString] = ["collection = %s"]
     values: list[object] = [collection]
     for field, value in allowed.match.items():
@@ -534,7 +553,7 @@ def _condition(collection: Collection, allowed: PointFilter) -> tuple[LiteralStr
         conditions.append("owner = ANY(%s)")
         values.append(["", *allowed.owners])
     if allowed.among is not None:
-        conditions.append("id = ANY(%s::uuid[])")
+        conditions.append(among)
         values.append(list(allowed.among))
     for timeframe in allowed.when:
         since, until = _TIME_COLUMNS[timeframe.about]
