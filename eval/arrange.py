@@ -37,9 +37,9 @@ from tiermem.llm import OpenAIModel, load
 from tiermem.llm.endpoint import ModelOptions, Price
 from tiermem.llm.tokens import token_counter
 from tiermem.reasoning import Engine, by_model, by_rules, with_reader
-from tiermem.reasoning.learned.engine import NAME as WITH_READER
 from tiermem.reasoning.learned.factors import SHIPPED
 from tiermem.reasoning.learned.passage import READ
+from tiermem.reasoning.rules.engine import NAME_WITH_READER
 
 EngineName = Literal["local", "rules", "model", "recorded"]
 Name = Literal["locomo", "longmemeval", "realtalk", "beam"]
@@ -96,7 +96,7 @@ async def audited(
 
 
 def _check_same_reader(kept: Manifest, rerun: int | None) -> None:
-    if rerun == 0 or kept.engine != WITH_READER:
+    if rerun == 0 or kept.engine != NAME_WITH_READER:
         return
     now = _reader(_settings_of(kept))
     if now != kept.reader:
@@ -127,7 +127,7 @@ def _as_kept(folder: RunFolder, threads: int, cache: Path | None) -> Iterator[Se
 
 def _engine_of(kept: Manifest, settings: Mapping[str, Any]) -> Engine:
     """What answers where a kept run is asked again."""
-    if kept.engine == WITH_READER:
+    if kept.engine == NAME_WITH_READER:
         return _local(settings, kept.embedder)
     # Facts are recorded for distilling, and nothing is distilled again.
     return by_rules() if kept.engine == by_rules().name else recorded({}, by_rules())
@@ -197,7 +197,7 @@ async def run(request: Request) -> RunFolder:
 
 
 def _check_read(request: Request, engine: _Judging) -> None:
-    if "full" in request.systems and engine.name == WITH_READER:
+    if "full" in request.systems and engine.name == NAME_WITH_READER:
         raise InvalidInput(
             f"'full' hands over whole conversations, and a reader reads the first {READ} turns of them: "
             "add --engine rules, or leave 'full' out of --systems"
@@ -377,7 +377,7 @@ def _manifest(request: Request, dataset: Dataset, engine: _Judging, judge: Judge
         systems=request.systems,
         judge="none" if request.kind == "retrieval" else judge.name,
         engine=engine.name,
-        reader=_reader(request.settings) if engine.name == WITH_READER else "",
+        reader=_reader(request.settings) if engine.name == NAME_WITH_READER else "",
         models=models,
         embedder=MiniLMEmbedder(precision=request.precision).name,
         token_counter=token_counter().name,

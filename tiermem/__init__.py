@@ -102,12 +102,14 @@ if TYPE_CHECKING:
     from tiermem.writing import (
         Consolidation,
         Credit,
+        DateReport,
         Erasure,
         Judged,
         MergedUnits,
         NearUnits,
         Remembered,
         Restored,
+        UnitRevision,
         Withdrawn,
     )
 
@@ -128,7 +130,8 @@ _HOMES = {
     "tiermem.settings": "Settings",
     "tiermem.workspace": "Admitted Eviction Item",
     "tiermem.writing": """
-        Consolidation Credit Erasure Judged MergedUnits NearUnits Remembered Restored Withdrawn
+        Consolidation Credit DateReport Erasure Judged MergedUnits NearUnits Remembered Restored
+        UnitRevision Withdrawn
     """,
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -157,6 +160,7 @@ __all__ = [
     "Context",
     "Credit",
     "Damage",
+    "DateReport",
     "Decision",
     "Degradation",
     "Derivation",
@@ -224,6 +228,7 @@ __all__ = [
     "TurnShare",
     "UnitHistory",
     "UnitId",
+    "UnitRevision",
     "Usage",
     "VerifyReport",
     "Wanted",

@@ -25,6 +25,7 @@ MODULES = (
     "metadata",
     "omissions",
     "recall",
+    "redate",
     "remember",
     "replay",
     "sessions_end",

@@ -111,6 +111,7 @@ from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (
     ELSEWHERE,
     Consolidation,
+    DateReport,
     DistilReport,
     Judged,
     Progress,
@@ -120,6 +121,7 @@ from tiermem.writing import (
     Unfinished,
     Withdrawn,
     WriteBackReport,
+    redate_units,
 )
 from tiermem.writing.turn_ids import resolve_turn_ids
 
@@ -743,6 +745,32 @@ class AsyncMemory:
             return await components.consolidator.run(
                 components.clock(), moment=self._idle_window, progress=told
             )
+
+    @cancel_on_close
+    async def redate(self, *, dry_run: bool = False, progress: Progress | None = None) -> DateReport:
+        """Compute the dates of units again where the rules of dates have changed since they were made.
+
+        Units in the words of rules have another date then, or none: a unit keeps its id, the record has its
+        next revision, and `units(as_of=…)` shows what it was before. Other units, such as those that a model
+        worded, are not changed; `listed` are those with the day of a weekday which the rules do not compute
+        now. No model is asked, and a second run changes nothing. With `dry_run` nothing is done. `progress`
+        is called with the pages done and those with dates. For the owner.
+        """
+        self._owners("redate")
+        report_progress, tried = arguments.progress(progress), arguments.switch(dry_run, "dry_run")
+        components = self._open if tried else self._writable
+        if not tried:
+            await self._jobs.drain()
+        report = await redate_units(
+            components.writer,
+            components.ledger,
+            moment=self._lock.shared,
+            dry_run=tried,
+            progress=report_progress,
+        )
+        if report.redated and not tried:
+            self._index_open_turns()
+        return report
 
     @cancel_on_close
     async def reindex(self) -> Reindexed:

@@ -27,7 +27,8 @@ RIGHTS: Mapping[str, Right] = {
     **dict.fromkeys(
         (
             *("add", "remember", "correct", "feedback", "withdraw", "restore", "checkpoint"),
-            *("flush", "index_pending", "apply_findings", "consolidate", "redistil", "share", "unshare"),
+            *("flush", "index_pending", "apply_findings", "consolidate", "redate", "redistil"),
+            *("share", "unshare"),
         ),
         "write",
     ),

@@ -5,14 +5,17 @@ from tiermem.writing.consolidate import ELSEWHERE, Consolidator
 from tiermem.writing.erase import Erasure, Selection
 from tiermem.writing.judge import Credit, Judged
 from tiermem.writing.projection import Projection
+from tiermem.writing.redate import redate_units
 from tiermem.writing.values import (
     Consolidation,
+    DateReport,
     DistilReport,
     MergedUnits,
     Progress,
     Remembered,
     Restored,
     Unfinished,
+    UnitRevision,
     Withdrawn,
     WriteBackReport,
     WriterOptions,
@@ -24,6 +27,7 @@ __all__ = [
     "Consolidation",
     "Consolidator",
     "Credit",
+    "DateReport",
     "DistilReport",
     "Erasure",
     "Judged",
@@ -35,8 +39,10 @@ __all__ = [
     "Restored",
     "Selection",
     "Unfinished",
+    "UnitRevision",
     "Withdrawn",
     "WriteBackReport",
     "Writer",
     "WriterOptions",
+    "redate_units",
 ]

@@ -265,7 +265,7 @@ class Writer:
     async def _redistil(self, page: Page) -> Redistilled:
         tier1, since = self._ledger.tier1, self._ledger.erasures_by_others
         kept = tier1.units_of_page(page.id)
-        page = self._readable(page)
+        page = self.readable_page(page)
         lost = await to_thread.run_sync(lambda: omissions(page, [unit.text for unit in kept]))
         async with self.recording("distil"):
             entry = await redistil(page, self._engine, self._options.trust, hints=lost, kept=kept)
@@ -597,7 +597,7 @@ class Writer:
     def _unknown(self, unit_id: UnitId) -> UnknownId:
         return UnknownId(f"space {self._ledger.space!r} has no unit {unit_id!r}; list them with `units`")
 
-    def _readable(self, page: Page) -> Page:
+    def readable_page(self, page: Page) -> Page:
         """The page as an engine may read it: without what was taken back, which no look brings back, and
         without what no search is to find.
         """
@@ -638,7 +638,7 @@ class Writer:
         try:
             run.check_patience()
             async with self.recording("distil"):
-                pages = [self._readable(await self._ledger.page(info.id)) for info in infos]
+                pages = [self.readable_page(await self._ledger.page(info.id)) for info in infos]
                 outcomes = await distil(pages, self._engine, self._options.trust)
         except (TierMemError, Corrupt) as error:
             down = isinstance(error, ModelUnavailable | ModelRefused)

@@ -90,14 +90,14 @@ def _answer(answer: Answer, cost: ReadingCost) -> Group:
 
 def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     from tiermem.reasoning import by_rules
-    from tiermem.reasoning.learned.engine import NAME as READER
+    from tiermem.reasoning.rules.engine import NAME_WITH_READER
 
     trace, usage = answer.trace, answer.usage
     rows: list[tuple[str, str | Text]] = [("support", support(answer))]
     rows += [*sentence_rows(answer, out()), *caution_rows(answer)]
     rows += how_likely(answer)
     rows += [("route", route(answer)), ("read", tokens(cost))]
-    if trace.engine == READER:
+    if trace.engine == NAME_WITH_READER:
         rows.append(
             ("engine", "local reader and rules, no model: words of what was said, or computed from it")
         )

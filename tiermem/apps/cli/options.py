@@ -143,7 +143,7 @@ class Place:
                 )
         return self.open(engine=engine, read_only=True)
 
-    def command(self, name: str, argument: str) -> str:
+    def command(self, name: str, *arguments: str) -> str:
         """A command line for the same store, space and agent, as short as it may be."""
         usual = str(parse_store(os.environ.get("TIERMEM_STORE", DEFAULT_STORE)))
         where = [] if str(self.store) == usual else ["--store", str(self.store)]
@@ -151,7 +151,7 @@ class Place:
             where += ["--space", self.space]
         if self.agent is not None and self.agent != os.environ.get("TIERMEM_AGENT"):
             where += ["--agent", self.agent]
-        return f"{program()} {shlex.join([name, argument, *where])}"
+        return f"{program()} {shlex.join([name, *arguments, *where])}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from tiermem.ledger.kinds import (
     erasing,
     feedback,
     granted,
+    redated,
     redistilled,
     reinstated,
     retired,
@@ -44,6 +45,7 @@ KINDS: Mapping[str, Kind[Any]] = {
         feedback.KIND,
         granted.KIND,
         shared.KIND,
+        redated.KIND,
     )
 }
 """Every kind by what the log calls it. Records of others are skipped: a newer version wrote them."""

@@ -30,20 +30,19 @@ from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.rules import by_rules
 from tiermem.reasoning.rules.assertion import require_assertion
 from tiermem.reasoning.rules.compose import extract_answer
+from tiermem.reasoning.rules.distil import without_computed_dates
+from tiermem.reasoning.rules.engine import NAME_WITH_READER
 from tiermem.text import is_negated, sentences, stems
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
 
-NAME: Final = "local with a reader"
 MINILM: Final = "all-MiniLM-L6-v2"
 _RULES_FIRST: Final = frozenset({"when", "yes-no", "whose"})
 """Kinds of question that rules answer first, where no date is asked for: times of day, yes or no, owners."""
 _SPOKEN: Final = re.compile(r"(?P<speaker>[^\n:]{1,80}): (?P<words>.*)", re.DOTALL)
 _ASKED: Final = re.compile(r'(?P<speaker>[^\n:"]{1,80}), asked "[^\n"]{1,400}": (?P<words>.*)', re.DOTALL)
 """A reply as rules write it down, with the question that it answers."""
-_WORKED_OUT: Final = re.compile(r" \([^()]{0,60}\b\d{4}\)")
-"""A day that rules wrote beside words of a turn ("yesterday (7 May 2023)")."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +237,7 @@ def by_reader(
 def _engine(file: Path, weights: str | Path | None, *, risk: float, embedder: str, named: bool) -> Engine:
     opened = _LazyReader(file, None if weights is None else Path(weights).expanduser())
     compose = ComposeByReader(opened=opened, risk=risk, embedder=embedder, named=named)
-    return replace(by_rules(), name=NAME, compose=compose, best_first=named or opened.possible)
+    return replace(by_rules(), name=NAME_WITH_READER, compose=compose, best_first=named or opened.possible)
 
 
 def with_reader(
@@ -280,7 +279,7 @@ def turns_of(evidence: Sequence[Evidence]) -> list[tuple[int, SpokenTurn]]:
 
 
 def _within(one: SpokenTurn, other: SpokenTurn) -> bool:
-    plain = _WORKED_OUT.sub("", one.text)
+    plain = without_computed_dates(one.text)
     return one.speaker == other.speaker and one.said_at == other.said_at and plain in other.text
 
 

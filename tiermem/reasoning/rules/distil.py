@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 
-from pagestore import Page, PageId, Turn
+from pagestore import Page, PageId, Span, Turn
 from tiermem.model import Claim
 from tiermem.proof import GAP, LEFT_OUT
 from tiermem.reasoning.rules.sentences import EvidenceSentence, evidence_sentence
@@ -66,6 +67,8 @@ _TELLING = 0.1
 """What a sentence beside one that was asked for must have to be told with it."""
 MOST_CLAIMS = 60
 """Claims made for one question; the same words said often make many that are one."""
+_COMPUTED = re.compile(r" \([^()]{0,60}\b\d{4}\)")
+"""A date of a claim, after the words that it is computed from ("yesterday (7 May 2023)")."""
 _OWN = re.compile(r"\b(?:I|I['’]\w+|my|me|we|we['’]\w+|our|us|mine)\b")
 
 
@@ -122,6 +125,28 @@ def statements(chosen: Iterable[tuple[Page, PageSentence]]) -> Iterator[Claim]:
         if tells:  # else the others are told without it too
             worded.update(run)
         yield _claim(page, run, people, _scene(page, placed.line, people))
+
+
+def claims_at(page: Page, spans: Sequence[Span]) -> Iterator[Claim]:
+    """For each turn of the page with any of the spans, the claim of the sentences there."""
+    people = _people(page)
+    for at, of_turn in groupby(sentences_of(page), key=_line):
+        line = page.lines[at]
+        here = [span for span in spans if span.page_id == page.id and line.touches(span)]
+        start = min((span.start for span in here), default=0) - line.body
+        end = max((span.end for span in here), default=0) - line.body
+        run = [each for each in of_turn if each.start < end and start < each.end]
+        if run:
+            yield _claim(page, run, people, _scene(page, at, people))
+
+
+def without_computed_dates(text: str) -> str:
+    """The text of a claim without the dates in brackets after its words."""
+    return _COMPUTED.sub("", text)
+
+
+def _line(placed: PageSentence) -> int:
+    return placed.line
 
 
 def _number(placed: PageSentence) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tiermem.reasoning.interface import Engine
 from tiermem.reasoning.rules.compose import compose
 from tiermem.reasoning.rules.distil import distil
@@ -11,13 +13,15 @@ from tiermem.reasoning.rules.reconcile import reconcile
 from tiermem.reasoning.rules.route import route
 from tiermem.reasoning.rules.select import select
 
-_NAME = "local"
+NAME: Final = "local"
+NAME_WITH_READER: Final = "local with a reader"
+"""The names of engines whose units are made by rules; of the second one a reader words the answers."""
 
 
 def by_rules() -> Engine:
     """Judges with code alone. It never raises on any text and costs no tokens."""
     return Engine(
-        name=_NAME,
+        name=NAME,
         distil=distil,
         route=route,
         integrate=integrate,

@@ -148,9 +148,9 @@ def _next(result: Demo) -> list[Text]:
 
 def _expectation_texts(result: Demo) -> list[Text]:
     """What is to be expected of other chats without a model: what was measured."""
-    from tiermem.reasoning.learned.engine import NAME
+    from tiermem.reasoning.rules.engine import NAME_WITH_READER
 
-    if result.engine != NAME:
+    if result.engine != NAME_WITH_READER:
         return []
     words = (
         "No model was asked, and this dialogue suits that. Of chats of people (LoCoMo) expect less: "
