@@ -199,6 +199,19 @@ def test_a_merged_unit_and_those_it_stands_for_are_dated_again(open_memory: Open
     assert (texts(memory), len(memory.units())) == (new, 2)
 
 
+def test_where_the_dates_of_today_are_not_confirmed_the_unit_has_none(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    words = "I'll schedule my workouts for Monday, Wednesday, and Friday mornings, and try to stick to it."
+    with old_rules():
+        memory.add(words, speaker="Ann", said_at="2023-05-20T16:57")
+        memory.flush()
+    (unit,) = memory.units()
+    assert "Wednesday (17 May 2023)" in unit.text
+    (revision,) = memory.redate().redated
+    assert (revision.after.text, revision.after.event_at) == (f"Ann: {words}", None)
+    assert memory.redate() == tiermem.DateReport()
+
+
 def test_words_that_were_taken_back_are_not_dated(open_memory: OpenMemory) -> None:
     memory = open_old(open_memory)
     unit = unit_of(memory, "dentist")

@@ -2,7 +2,7 @@
 
 The rules:
 - Only units in the words of rules change, and nothing of them but dates. The new wording is linked to the
-  words of the page as any claim is.
+  words of the page as any claim is. Where code does not confirm the dates, there is none.
 - A unit keeps its id: the record has its next revision. A unit that superseded it would bring the old date
   back when it is withdrawn.
 - Each page is a record of its own. Wherever a run ends, the next one goes on.
@@ -19,7 +19,7 @@ from anyio import to_thread
 
 from pagestore import Page, PageId, Turn
 from tiermem.ledger import Ledger, RedatedUnits
-from tiermem.model import LinkedFact, SummaryUnit
+from tiermem.model import Claim, LinkedFact, SummaryUnit
 from tiermem.proof import link
 from tiermem.reasoning.rules.distil import claims_at, without_computed_dates
 from tiermem.reasoning.rules.engine import NAME, NAME_WITH_READER
@@ -94,7 +94,10 @@ def date_again(units: Sequence[SummaryUnit], pages: Mapping[PageId, Page]) -> Da
     listed: list[SummaryUnit] = []
     for unit in units:
         page = pages.get(unit.spans[0].page_id)
-        revision = None if page is None else _next_revision(unit, page)
+        claims = () if page is None else _claims_of_rules(unit, page)
+        if page is None or any(claim.text == unit.text for claim in claims):
+            continue
+        revision = _next_revision(unit, claims, page)
         if revision is not None:
             revisions.append(UnitRevision(before=unit, after=revision))
         elif _has_other_day(unit, tuple(_turns_of(unit, pages))):
@@ -102,26 +105,34 @@ def date_again(units: Sequence[SummaryUnit], pages: Mapping[PageId, Page]) -> Da
     return DateReport(redated=tuple(revisions), listed=tuple(listed))
 
 
-def _next_revision(unit: SummaryUnit, page: Page) -> SummaryUnit | None:
-    """A unit in the words of rules with today's dates; `None` for others, and where no date differs."""
+def _claims_of_rules(unit: SummaryUnit, page: Page) -> tuple[Claim, ...]:
+    """A unit in the words of rules, as they word it today: a claim for each turn that has these words."""
     if unit.made_by not in (NAME, NAME_WITH_READER) or unit.kind not in ("summary", "finding"):
-        return None
+        return ()
     plain = without_computed_dates(unit.text)
-    claims = [claim for claim in claims_at(page, unit.spans) if without_computed_dates(claim.text) == plain]
-    if any(claim.text == unit.text for claim in claims):
-        return None
-    for fact in (link(claim, (page,)) for claim in claims):
+    claims = claims_at(page, unit.spans)
+    return tuple(claim for claim in claims if without_computed_dates(claim.text) == plain)
+
+
+def _next_revision(unit: SummaryUnit, claims: Sequence[Claim], page: Page) -> SummaryUnit | None:
+    """The unit as the first claim that code confirms, else without computed dates; `None` for no change."""
+    undated = (replace(claim, text=without_computed_dates(claim.text), event_at=None) for claim in claims)
+    for fact in (link(claim, (page,)) for claim in (*claims, *undated)):
         if isinstance(fact, LinkedFact) and fact.is_supported and set(fact.spans) <= set(unit.spans):
-            return replace(
-                unit,
-                text=fact.claim,
-                event_at=fact.event_at,
-                support=unit.support if unit.support == "worded" else fact.support,
-                grader=fact.grader,
-                derivations=fact.derivations,
-                revision=unit.revision + 1,
-            )
+            return None if fact.claim == unit.text else _revision(unit, fact)
     return None
+
+
+def _revision(unit: SummaryUnit, fact: LinkedFact) -> SummaryUnit:
+    return replace(
+        unit,
+        text=fact.claim,
+        event_at=fact.event_at,
+        support=unit.support if unit.support == "worded" else fact.support,
+        grader=fact.grader,
+        derivations=fact.derivations,
+        revision=unit.revision + 1,
+    )
 
 
 def _turns_of(unit: SummaryUnit, pages: Mapping[PageId, Page]) -> Iterator[Turn]:

@@ -383,7 +383,7 @@ BUGS = (
     Bug(
         name="the wording of a model becomes that of rules",
         file="tiermem/writing/redate.py",
-        function="_next_revision",
+        function="_claims_of_rules",
         before="unit.made_by not in (NAME, NAME_WITH_READER)",
         after="False",
         found_by=("tests/api/test_redate.py",),
