@@ -185,6 +185,17 @@ def test_an_index_that_was_restored_from_elsewhere_is_made_again(url: str) -> No
         assert not memory.stats().problems
 
 
+def test_a_store_with_an_index_of_another_embedder_is_read_by_words(url: str) -> None:
+    with open_memory(url, index="pgvector") as memory:
+        tell(memory)
+        memory.flush()
+    with open_memory(url, index="pgvector", read_only=True, embedder=HashEmbedder(64)) as reader:
+        answer = reader.ask("What is Biscuit allergic to?")
+        assert "chicken" in answer.text
+        assert "built with" in str(answer.trace.degradations)
+        assert reader.stats().turns == len(DIALOGUE)
+
+
 def test_pgvector_is_for_stores_in_a_database(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="name a database"):
         open_memory(str(tmp_path / "store"), index="pgvector")

@@ -21,7 +21,14 @@ from anyio import CancelScope, to_thread
 from pagestore import History, SpaceId
 from pagestore.errors import Full, Locked, PageStoreError
 from tiermem.embedding.interface import Embedder
-from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable, InvalidInput
+from tiermem.errors import (
+    IndexFull,
+    IndexLocked,
+    IndexMismatch,
+    IndexUnavailable,
+    InvalidInput,
+    SummaryIndexError,
+)
 from tiermem.index.absent import AbsentIndex
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
@@ -473,10 +480,10 @@ async def open_database(request: IndexRequest) -> PostgresIndex:
 
 
 async def open_in_store(request: IndexRequest) -> Index:
-    """`pgvector`: the database of the store; none yet where a memory that writes nothing finds none there."""
+    """`pgvector`: the database of the store; read-only, no index where there is none that can be used."""
     try:
         return await _open(StoreIndex, _require_database(request.database), request)
-    except IndexUnavailable as error:
+    except SummaryIndexError as error:
         if not request.read_only:
             raise
         return AbsentIndex(str(error))
