@@ -249,6 +249,8 @@ class Evidence:
     similarity: float | None = None
     """Cosine between question and text where an index computed it."""
     trust: Named | None = None
+    superseded_at: datetime | None = None
+    """When somebody gave another value of the fact that is asked for, which they state here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import tiermem
 from tiermem.text import stems
+from tiermem.text.histories import SaidTurn, find_fact
 from tiermem.text.literals import numbers
 from tiermem.text.words import word_list
 
@@ -73,13 +74,33 @@ def ask_questions(file: Path = OPEN, **options: Any) -> Iterator[AskedFact]:
             asked_at = datetime.fromisoformat(line["turns"][-1]["said_at"]) + timedelta(days=2)
             for asked in line["questions"]:
                 answer = memory.ask(asked["question"], asked_at=asked_at)
-                yield AskedFact(
-                    dialogue=line["id"],
-                    question=asked["question"],
-                    expected=asked["expected"],
-                    wrong=tuple(asked["not"]),
-                    answer="" if answer.abstained else answer.text,
-                )
+                yield _asked(line["id"], asked, "" if answer.abstained else answer.text)
+
+
+def read_by_rules(file: Path = OPEN) -> Iterator[AskedFact]:
+    """What the rules for statements alone answer to every question of a file, given all turns."""
+    for line in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
+        turns = [
+            SaidTurn(
+                speaker=turn["speaker"], text=turn["text"], said_at=datetime.fromisoformat(turn["said_at"])
+            )
+            for turn in line["turns"]
+        ]
+        asked_at = datetime.fromisoformat(line["turns"][-1]["said_at"]) + timedelta(days=2)
+        for asked in line["questions"]:
+            known = find_fact(asked["question"], turns, asked_at)
+            answer = known.answer if known is not None else None
+            yield _asked(line["id"], asked, answer.statement.value if answer is not None else "")
+
+
+def _asked(dialogue: str, asked: dict[str, Any], answer: str) -> AskedFact:
+    return AskedFact(
+        dialogue=dialogue,
+        question=asked["question"],
+        expected=asked["expected"],
+        wrong=tuple(asked["not"]),
+        answer=answer,
+    )
 
 
 def _print_figures(file: Path) -> None:

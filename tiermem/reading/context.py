@@ -145,6 +145,9 @@ def _block(number: int, item: Evidence, *same: Evidence) -> str:
     more = [f"{len(said) - MOST_DATES} more days"] if len(said) > MOST_DATES + 1 else []
     times = [f"said {', '.join(said[: MOST_DATES + (not more)] + more)}"] if said else []
     times += [f"happened {day}" for day in dict.fromkeys(one.event_at for one in (item, *same)) if day]
+    times += [
+        f"changed {day:%Y-%m-%d}" for day in dict.fromkeys(one.superseded_at for one in (item, *same)) if day
+    ]
     kind = "noted; " if item.source == "unit" else ""
     head = f"[{number}] {kind}{'; '.join(times) or 'undated'}"
     data = [row for text in (item.text, item.quote) for row in text.splitlines()]

@@ -8,6 +8,7 @@ from itertools import zip_longest
 
 from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, Recalled
+from tiermem.reading.facts import find_fact_turns
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence, quoted, size
 from tiermem.reading.search import Exact, FoundEvidence, LookUp
@@ -41,13 +42,15 @@ async def recall(
     ranked = turns.turns if turns is not None else ()
     if found.degradations and not found.units and not ranked:
         found = await _pages_instead(question, lookup, found, limit=options.units)
+    facts = await find_fact_turns(question, lookup, ranked)
+    ranked = facts.put_first(ranked)
     best = await _fitting(question, lookup, ranked, most=options.recall_turns, fits=fits, fits_cut=fits_cut)
     fetched = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
     units = tuple(unit for unit in found.units if fits(with_quote(unit, best, fetched.pages)))
     items = side_by_side(units, best, fetched.pages, options.recall_tokens, count)
     degradations = (*found.degradations, *(turns.degradations if turns is not None else ()))
     dropped = found.dropped + (turns.dropped if turns is not None else 0)
-    return Recalled(items=items, dropped=dropped, degradations=tuple(dict.fromkeys(degradations)))
+    return Recalled(items=facts.mark(items), dropped=dropped, degradations=tuple(dict.fromkeys(degradations)))
 
 
 async def _fitting(

@@ -158,7 +158,7 @@ class LookUp:
         self._at_least = at_least
         self._as_typed = as_typed
         self._mode = MODES[strategy]
-        self._asked_at = asked_at
+        self.asked_at = asked_at
         self._options = options
         judges: object = reranker if strategy == "hybrid" else None
         self._reranker = judges if isinstance(judges, RanksTurns) else None
@@ -290,7 +290,7 @@ class LookUp:
 
     async def _by_signals(self, ranked: list[tuple[Hit, SummaryUnit]]) -> list[tuple[Hit, SummaryUnit]]:
         """Units that may be seen, in an order that their signals have a small say in."""
-        options, at = self._options.ranking, self._asked_at or datetime.now(UTC)
+        options, at = self._options.ranking, self.asked_at or datetime.now(UTC)
         fetched = await self.view.fetch(span.page_id for _, unit in ranked for span in unit.spans)
         strengths = [
             strength(
@@ -315,7 +315,7 @@ class LookUp:
         """The turns that may hold what is asked, best first; open pages count."""
         if query not in self._ranked:
             by = self._turns if self._mode == "hybrid" else self._turns_by_one
-            self._ranked[query] = await self._reorder(query, await by(read_question(query, self._asked_at)))
+            self._ranked[query] = await self._reorder(query, await by(read_question(query, self.asked_at)))
         return self._ranked[query]
 
     async def _reorder(self, query: str, found: Turns) -> Turns:

@@ -87,13 +87,13 @@ class SaidStatement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFact:
-    """The statement that answers a question, or `None` if the last value holds no more; and all others of the
-    same history, oldest first. `is_superseded` says that a later statement differs from the answer.
+    """The statement that answers a question, or `None` if the last value holds no more.
+
+    `values` are the statements that gave a new value, oldest first, the answer among them.
     """
 
     answer: SaidStatement | None
-    others: tuple[SaidStatement, ...]
-    is_superseded: bool
+    values: tuple[SaidStatement, ...]
 
 
 def find_fact(question: str, turns: Sequence[SaidTurn], asked_at: datetime | None = None) -> KnownFact | None:
@@ -210,7 +210,7 @@ def _is_of_topic(asked: AskedFact, one: Statement, history: Sequence[SaidStateme
     """Whether a statement is about the asked thing: it names it, or continues what was stated of it."""
     if one.is_change or one.is_end or not asked.topic:
         return True
-    said = {*stems(one.sentence)}
+    said = {*stems(one.said)}
     return bool(asked.topic & said) or any(said & {*stems(earlier.statement.value)} for earlier in history)
 
 
@@ -256,12 +256,7 @@ def _select(
         at = max((place for place, one in enumerate(values) if _start(one, turns) <= then), default=None)
     if at is None:
         return None
-    answer = values[at] if at >= 0 else None
-    return KnownFact(
-        answer=answer,
-        others=tuple(one for one in values if one is not answer),
-        is_superseded=answer is not None and (is_over or at != current),
-    )
+    return KnownFact(answer=values[at] if at >= 0 else None, values=tuple(values))
 
 
 def _values(history: Sequence[SaidStatement]) -> tuple[list[SaidStatement], bool]:

@@ -68,6 +68,8 @@ _PAST = re.compile(rf"(?i:{any_of(ENGLISH.past)})")
 class Statement:
     """The value of an attribute as a turn states it; `start` and `end` are the place of the value.
 
+    `said` is its sentence up to the end of its clause.
+
     `owner` is `ME`, `SOMEBODY`, a word for a relative ("sister"), or a name in lower case. `since` is the day
     from which it holds, if the sentence names one. `is_end` says that the value holds no more. `is_change`
     says that the attribute is not named: it is meant only if it was stated before.
@@ -78,7 +80,7 @@ class Statement:
     value: str
     start: int
     end: int
-    sentence: str
+    said: str
     since: date | None = None
     is_end: bool = False
     is_change: bool = False
@@ -120,7 +122,7 @@ def _statements_of(
                 value=value,
                 start=piece.start + start,
                 end=piece.start + start + len(value),
-                sentence=piece.text,
+                said=piece.text[: match.end() + len(clause[2])],
                 since=_since(piece.text, dates),
                 is_end=is_over,
                 is_change=role == "change" or (role == "bare" and bool(_CHANGED.search(piece.text))),

@@ -32,6 +32,7 @@ from tiermem.reasoning.rules.assertion import require_assertion
 from tiermem.reasoning.rules.compose import extract_answer
 from tiermem.reasoning.rules.distil import without_computed_dates
 from tiermem.reasoning.rules.engine import NAME_WITH_READER
+from tiermem.reasoning.rules.facts import answer_fact
 from tiermem.text import is_negated, sentences, stems
 
 if TYPE_CHECKING:
@@ -146,8 +147,9 @@ class ComposeByReader:
     named: bool
 
     async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
-        """The words of one turn, or the day that they mean, citing it; or an abstention."""
-        return await to_thread.run_sync(self._draft, question, evidence)
+        """The stated value of a fact, else the words of one turn or the day they mean; or an abstention."""
+        known = answer_fact(question, evidence, asked_at)
+        return known if known is not None else await to_thread.run_sync(self._draft, question, evidence)
 
     def _draft(self, question: str, evidence: Sequence[Evidence]) -> Draft:
         if not self.named and not self.opened.possible:

@@ -12,6 +12,7 @@ from tiermem.model import Evidence
 from tiermem.reasoning.interface import ABSTAINED, Draft
 from tiermem.reasoning.rules.assertion import require_assertion
 from tiermem.reasoning.rules.extract import answer_from
+from tiermem.reasoning.rules.facts import answer_fact
 from tiermem.reasoning.rules.questions import ParsedQuestion, parse_question
 from tiermem.reasoning.rules.sentences import Matcher, ScoredSentence, evidence_sentences
 from tiermem.text import stems
@@ -36,7 +37,10 @@ CHANGE: Final = re.compile(
 
 
 async def compose(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
-    """A short extract of the best statement, or an abstention."""
+    """The value of a fact that was stated, else a short extract of the best statement, or an abstention."""
+    known = answer_fact(question, evidence, asked_at)
+    if known is not None:
+        return known
     return require_assertion(question, extract_answer(question, evidence), evidence)
 
 

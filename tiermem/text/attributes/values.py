@@ -49,6 +49,6 @@ KINDS: Mapping[str, str] = {
     "phone": r"(?<![\w+])\+?\d[\d ()/.-]{5,18}\d(?!\w)",
     "email": r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}",
 }
-"""Where a kind has a second expression ("price", "weighed dose"), its values need no phrase beside them."""
+"""Values of "price" and "weighed dose" state a price or a dose without any phrase."""
 ANY_CASE = frozenset({"word", "number", "dose", "day", "clock", "phrase", "weight"})
 """Kinds whose letters may be of either case."""

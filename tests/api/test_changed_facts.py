@@ -1,0 +1,92 @@
+"""Facts that changed: the latest statement answers, or the earlier one asked for; never another person's."""
+
+import pytest
+
+import tiermem
+from tests.api.conftest import OpenMemory
+
+ASKED_AT = "2024-12-01"
+SAID = [
+    ("2024-01-05", "Ann", "My sister Maja lives in Porto."),
+    ("2024-01-20", "Ann", "My rent is 640 a month."),
+    ("2024-02-03", "Ann", "My boss Nadia wants a report every Monday."),
+    ("2024-02-10", "Ann", "I work at Siemens."),
+    ("2024-03-01", "Ben", "My rent is 900, and my boss is Karl."),
+    ("2024-03-07", "Ann", "The landlord wants 720 from May."),
+    ("2024-04-11", "Ann", "Maja moved to Bergen last week!"),
+    ("2024-05-02", "Ann", "We visited Larkfield with her."),
+    ("2024-06-15", "Ann", "My rent went up to 680."),
+    ("2024-07-01", "Ann", "Nadia left, Tom's my boss now."),
+    ("2024-08-20", "Ann", "I joined Acme Robotics today."),
+]
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> tiermem.Memory:
+    memory = open_memory()
+    for day, speaker, text in SAID:
+        memory.add(text, speaker=speaker, said_at=day, session=day)
+    memory.flush()
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Where does Ann's sister live?", "Bergen"),
+        ("Where did Ann's sister live before?", "Porto"),
+        ("Where did Ann's sister live in February 2024?", "Porto"),
+        ("How much rent does Ann pay?", "680"),
+        ("What was Ann's rent at first?", "640"),
+        ("What is Ben's rent?", "900"),
+        ("Who is Ann's boss?", "Tom"),
+        ("Who was Ann's boss before?", "Nadia"),
+        ("Who is Ben's boss?", "Karl"),
+        ("Where does Ann work?", "Acme Robotics"),
+        ("What was Ann's previous employer?", "Siemens"),
+    ],
+)
+def test_the_latest_statement_answers_or_the_earlier_one_that_is_asked_for(
+    memory: tiermem.Memory, question: str, expected: str
+) -> None:
+    answer = memory.ask(question, asked_at=ASKED_AT)
+    assert answer.text == expected
+    assert expected in answer.citations[0].quote
+
+
+def test_a_context_has_the_latest_statement_first_and_marks_the_earlier_one(memory: tiermem.Memory) -> None:
+    context = memory.context("Who is Ann's boss?", asked_at=ASKED_AT)
+    first, second = context.sources[:2]
+    assert "Tom's my boss now" in first.text
+    assert first.superseded_at is None
+    earlier = next(item for item in context.sources if "Nadia wants" in item.text)
+    assert earlier.superseded_at is not None
+    assert "said 2024-02-03; changed 2024-07-01" in context.text
+    assert second in context.sources
+    assert "Karl" in context.text
+
+
+def test_an_erased_statement_replaces_nothing(memory: tiermem.Memory) -> None:
+    memory.erase(session="2024-07-01", reason="asked to")
+    assert memory.ask("Who is Ann's boss?", asked_at=ASKED_AT).text == "Nadia"
+
+
+def test_a_statement_that_an_agent_may_not_see_replaces_nothing(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.add("I work at Siemens.", speaker="Ann", said_at="2024-02-10")
+    memory.as_agent("planner").add("I joined Acme Robotics.", speaker="Ann", said_at="2024-08-20")
+    memory.flush()
+    asked = {name: memory.as_agent(name).ask("Where does Ann work?") for name in ("planner", "other")}
+    assert {name: answer.text for name, answer in asked.items()} == {
+        "planner": "Acme Robotics",
+        "other": "Siemens",
+    }
+
+
+def test_a_value_that_holds_no_more_is_no_answer(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.add("My flatmate Sergej cooks at night.", speaker="Ann", said_at="2024-01-01")
+    memory.add("Sergej moved out today.", speaker="Ann", said_at="2024-02-01")
+    memory.flush()
+    assert memory.ask("Who is Ann's flatmate?", asked_at=ASKED_AT).abstained
+    assert memory.ask("Who was Ann's flatmate before?", asked_at=ASKED_AT).text == "Sergej"
