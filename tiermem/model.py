@@ -621,20 +621,24 @@ class Answer:
     sentences: tuple[CitedSentence, ...] = ()
     """The cited sentences that hold words of the answer, as few as hold all that are supported, with these
     words marked."""
+    superseded: tuple[CitedSentence, ...] = ()
+    """The turns that stated earlier values of a fact that changed, oldest first, these values marked."""
     complete: bool = True
     missing: str = ""
     recorded: bool = True
     probability: float | None = None
 
     def __str__(self) -> str:
-        """The text, the cited sentences with its words in «», and what may turn its meaning, a line each.
+        """The text, cited sentences with its words in «», earlier values, and what may turn its meaning.
 
         Of an answer that abstains: the nearest passages, if there are some.
         """
         if self.nearest:
             return "\n  ".join((UNANSWERED, *self.nearest_lines))
         unsupported = [f"not in the cited words: {', '.join(self.unsupported)}"] if self.unsupported else []
-        return "\n  ".join((self.text, *map(str, self.sentences), *unsupported, *self.caution_lines))
+        earlier = (f"earlier: {one}" for one in self.superseded)
+        lines = (*map(str, self.sentences), *earlier, *unsupported, *self.caution_lines)
+        return "\n  ".join((self.text, *lines))
 
     @property
     def nearest_lines(self) -> tuple[str, ...]:

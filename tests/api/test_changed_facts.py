@@ -1,9 +1,16 @@
 """Facts that changed: the latest statement answers, or the earlier one asked for; never another person's."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
 import pytest
 
 import tiermem
 from tests.api.conftest import OpenMemory
+from tiermem.errors import UnknownId
+from tiermem.model import Evidence
+from tiermem.reasoning import Draft, by_rules
 
 ASKED_AT = "2024-12-01"
 SAID = [
@@ -21,12 +28,16 @@ SAID = [
 ]
 
 
-@pytest.fixture
-def memory(open_memory: OpenMemory) -> tiermem.Memory:
-    memory = open_memory()
+def add_all(memory: tiermem.Memory) -> None:
     for day, speaker, text in SAID:
         memory.add(text, speaker=speaker, said_at=day, session=day)
     memory.flush()
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> tiermem.Memory:
+    memory = open_memory()
+    add_all(memory)
     return memory
 
 
@@ -64,6 +75,44 @@ def test_a_context_has_the_latest_statement_first_and_marks_the_earlier_one(memo
     assert "said 2024-02-03; changed 2024-07-01" in context.text
     assert second in context.sources
     assert "Karl" in context.text
+
+
+def test_an_answer_has_the_turns_that_stated_earlier_values(memory: tiermem.Memory) -> None:
+    answer = memory.ask("Who is Ann's boss?", asked_at=ASKED_AT)
+    (earlier,) = answer.superseded
+    ((start, end),) = earlier.marks
+    assert earlier.text[start:end] == "Nadia"
+    assert earlier.span is not None
+    page = memory.page(earlier.span.page_id)
+    assert page.text[earlier.span.start : earlier.span.end] == earlier.text
+    assert "earlier: Ann, 2024-02-03: “My boss «Nadia» wants" in str(answer)
+    assert memory.audit(answer.id).answer.superseded == answer.superseded
+    before = memory.ask("Who was Ann's boss before?", asked_at=ASKED_AT)
+    assert before.superseded == ()
+    assert "superseded" not in {one.code for one in before.cautions}
+
+
+def test_erasing_an_earlier_statement_erases_the_answer_that_shows_it(memory: tiermem.Memory) -> None:
+    answer = memory.ask("Who is Ann's boss?", asked_at=ASKED_AT)
+    memory.erase(session="2024-02-03", reason="asked to")
+    with pytest.raises(UnknownId):
+        memory.audit(answer.id)
+    assert memory.ask("Who is Ann's boss?", asked_at=ASKED_AT).superseded == ()
+
+
+def test_an_answer_that_cites_an_earlier_statement_has_a_caution(open_memory: OpenMemory) -> None:
+    async def compose(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+        cited = next(at for at, item in enumerate(evidence) if "Nadia wants" in item.text)
+        return Draft(text="Nadia", cited=(cited,), abstained=False)
+
+    memory = open_memory(engine=replace(by_rules(), compose=compose))
+    add_all(memory)
+    answer = memory.ask("Who is Ann's boss?", asked_at=ASKED_AT)
+    caution = next(one for one in answer.cautions if one.code == "superseded")
+    (span,) = caution.spans
+    page = memory.page(span.page_id)
+    assert page.text[span.start : span.end] == "Nadia left, Tom's my boss now."
+    assert not answer.supported
 
 
 def test_an_erased_statement_replaces_nothing(memory: tiermem.Memory) -> None:

@@ -104,6 +104,7 @@ def build_answer(
         cautions=check.cautions,
         supported=check.supported,
         sentences=composed.sentences,
+        superseded=composed.superseded,
         complete=composed.complete,
         missing=composed.missing,
         probability=composed.probability,

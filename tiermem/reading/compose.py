@@ -27,8 +27,10 @@ from tiermem.model import (
     Unproved,
 )
 from tiermem.proof import ONLY_CONCLUDED, link, proof_rank, without_words
+from tiermem.proof.cautions import CODES
 from tiermem.reading.check import check
 from tiermem.reading.quoting import closest_turns, lines, quoted, size, sources_in_span, words
+from tiermem.reading.superseded import find_supersession
 from tiermem.reading.view import View
 from tiermem.reasoning import Draft, Engine
 from tiermem.text import Source
@@ -62,6 +64,7 @@ class ComposedAnswer:
     facts: tuple[LinkedFact, ...] = ()
     checks: tuple[Check, ...] = ()
     sentences: tuple[CitedSentence, ...] = ()
+    superseded: tuple[CitedSentence, ...] = ()
     read_tokens: int = 0
     complete: bool = True
     missing: str = ""
@@ -109,6 +112,7 @@ def abstention(after: ComposedAnswer | None = None, *, missing: str = "") -> Com
         cited=(),
         facts=(),
         sentences=(),
+        superseded=(),
         statement=None,
         probability=None,
         missing=after.missing or after.declined,
@@ -163,6 +167,7 @@ class Composer:
             worded = await self._check_wording(text, draft, cited)
             if _is_of_assistant(worded.checks):
                 worded = await self._in_own_words(text, draft, items) or worded
+            worded = self._with_superseded(worded, [item.evidence for item in items])
         tokens = size((item.evidence for item in items), self._count)
         return replace(worded, read_tokens=tokens, by_rules=by_rules, degradations=self._all_degradations())
 
@@ -201,6 +206,15 @@ class Composer:
             if worded.checks[-1].supported:
                 return worded
         return None
+
+    def _with_superseded(self, worded: ComposedAnswer, evidence: Sequence[Evidence]) -> ComposedAnswer:
+        """The answer with earlier statements of what it gives, and a caution if it rests on one of them."""
+        found = find_supersession(self._question, evidence, worded.cited, self._asked_at)
+        if found.caution is None:
+            return replace(worded, superseded=found.earlier)
+        *others, last = worded.checks
+        cautions = tuple(sorted((*last.cautions, found.caution), key=lambda one: CODES.index(one.code)))
+        return replace(worded, checks=(*others, replace(last, cautions=cautions, supported=False)))
 
     async def _draft(self, evidence: Sequence[Evidence]) -> tuple[Draft, bool]:
         """The wording, and whether rules made it."""

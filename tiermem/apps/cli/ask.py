@@ -20,6 +20,7 @@ from tiermem.apps.present.answers import (
     next_step,
     route,
     sentence_rows,
+    superseded_rows,
     support,
     tokens,
 )
@@ -94,7 +95,7 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
 
     trace, usage = answer.trace, answer.usage
     rows: list[tuple[str, str | Text]] = [("support", support(answer))]
-    rows += [*sentence_rows(answer, out()), *caution_rows(answer)]
+    rows += [*sentence_rows(answer, out()), *superseded_rows(answer, out()), *caution_rows(answer)]
     rows += how_likely(answer)
     rows += [("route", route(answer)), ("read", tokens(cost))]
     if trace.engine == NAME_WITH_READER:

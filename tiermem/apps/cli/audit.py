@@ -25,6 +25,7 @@ from tiermem.apps.present.answers import (
     nearest,
     route,
     sentence_rows,
+    superseded_rows,
     support,
     tokens,
 )
@@ -91,6 +92,7 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
         ("asked", f"{when(trace.asked_at)}, space {answer.space}"),
         ("support", support(answer)),
         *sentence_rows(answer, console),
+        *superseded_rows(answer, console),
         *caution_rows(answer),
         *how_likely(answer),
         ("route", route(answer)),

@@ -417,6 +417,7 @@ def _answer(given: Answer) -> dict[str, Any]:
         "cautions": list(given.caution_lines),
         "supported": given.supported,
         "sentences": [str(one) for one in given.sentences],
+        "superseded": [str(one) for one in given.superseded],
         "complete": given.complete,
         "missing": given.missing,
         "sources": sources,

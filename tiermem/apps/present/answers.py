@@ -102,6 +102,11 @@ def sentence_rows(answer: Answer, console: Console) -> list[tuple[str, str | Tex
     return [("said", _sentence(each, console)) for each in answer.sentences]
 
 
+def superseded_rows(answer: Answer, console: Console) -> list[tuple[str, str | Text]]:
+    """A row for each turn that stated an earlier value of the fact, which is marked."""
+    return [("earlier", _sentence(each, console)) for each in answer.superseded]
+
+
 def _sentence(sentence: CitedSentence, console: Console) -> Text:
     shown = Text(
         f"{show_controls(sentence.speaker or 'a summary')}, {when(sentence.said_at)}: “", style="dim"

@@ -17,6 +17,7 @@ export function shownAnswer(answer, audited) {
     answer.abstained ? nearest(answer) : null,
     facts(answer),
     sentences(answer),
+    superseded(answer),
     unsupported(answer),
     ...cautions(answer),
     answer.complete || (answer.abstained && !answer.missing) ? null : h("p", { class: "note" }, h("b", {}, "Missing: "), answer.missing || "a part of what was asked"),
@@ -53,9 +54,17 @@ function unsupported(answer) {
 
 // The cited sentences with the words of the answer marked. Answers of older versions of the server have no list.
 function sentences(answer) {
-  return (answer.sentences || []).map((one) =>
-    h("p", { class: "note" }, h("b", {}, [one.speaker, day(one.said_at)].filter(Boolean).join(", ") || "A summary", ": "), "“", withMarks(one), "”"),
-  );
+  return (answer.sentences || []).map((one) => withSpeaker(one, "A summary"));
+}
+
+// The turns that stated earlier values of a fact that changed.
+function superseded(answer) {
+  return (answer.superseded || []).map((one) => withSpeaker(one, "A summary", "Earlier, "));
+}
+
+function withSpeaker(one, unknown, before = "") {
+  const who = [one.speaker, day(one.said_at)].filter(Boolean).join(", ") || unknown;
+  return h("p", { class: "note" }, h("b", {}, before, who, ": "), "“", withMarks(one), "”");
 }
 
 // The places of words are counted in characters, not in the UTF-16 units of a string.
