@@ -86,6 +86,7 @@ ROOTS = (
     "pagestore.rendering",
 )
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+LATER = SAID.replace(year=SAID.year + 1)
 QUESTION = "How many dogs did Ann have in Oslo before 7 May 2023, and what did she say of them?"
 
 TAKES_NO_TEXT = {
@@ -257,6 +258,8 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Iterable[Source]": lambda text: (source(text), source("I have 3 dogs.")),
     "Sequence[Source | str]": lambda text: (source(text), "I have 3 dogs."),
     "Attribute": lambda _: next(one for one in ATTRIBUTES.attributes if one.name == "employer"),
+    "SaidTurn": lambda text: SaidTurn(speaker="Ann", text=text, said_at=SAID),
+    "Iterable[SaidTurn]": lambda text: (SaidTurn(speaker="Ann", text=text, said_at=LATER),),
     "Sequence[SaidTurn]": lambda text: (SaidTurn(speaker="Ann", text=text, said_at=SAID),),
     "DateMention": lambda _: resolve_dates("7 May 2023", SAID)[0],
     "Iterable[PlacedText]": lambda text: resolve_dates(text, SAID),

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tiermem.text.histories import KnownFact, SaidTurn, find_fact, is_same_value
+from tiermem.text.histories import KnownFact, SaidTurn, find_fact, is_replaced_later, is_same_value
 
 ASKED_AT = datetime(2024, 12, 1, tzinfo=UTC)
 
@@ -108,6 +108,23 @@ def test_earlier_values_are_listed_before_the_answer() -> None:
     found = _find("Who is Ann's boss?", *BOSS)
     assert found is not None
     assert [one.statement.value for one in found.values] == ["Nadia", "Tom"]
+
+
+@pytest.mark.parametrize(
+    ("question", "later", "is_replaced"),
+    [
+        ("Where is Ann's spare key?", "Ann: I gave Rob the spare, it's not outside any more", True),
+        ("Where was Ann's spare key before?", "Ann: I gave Rob the spare, it's not outside any more", False),
+        ("Where is Ann's spare key?", "Ben: I gave Rob the spare, it's not outside any more", False),
+        ("Where is Ann's spare key?", "Ann: no dessert for me from now on", False),
+        ("Where is Ann's spare key?", "Ann: the plumber used the spare key", False),
+    ],
+)
+def test_what_the_speaker_says_is_otherwise_now_is_replaced(
+    question: str, later: str, is_replaced: bool
+) -> None:
+    first, *others = _turns("Ann: the spare key is under the flowerpot", later)
+    assert is_replaced_later(question, first, others) is is_replaced
 
 
 @pytest.mark.parametrize(

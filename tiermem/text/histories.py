@@ -7,12 +7,12 @@ another person, or of another owner, replaces nothing in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Literal
 
-from tiermem.text.attributes import ENGLISH, Attribute
+from tiermem.text.attributes import ENGLISH, Attribute, any_of
 from tiermem.text.dates import resolve_dates, without_dates
 from tiermem.text.literals import names, numbers
 from tiermem.text.statements import (
@@ -44,6 +44,7 @@ _FIRST = re.compile(
     r"\b(?:at first|first|originally|initially|to begin with|start on|start with|started on|original)\b",
     re.IGNORECASE,
 )
+_REPLACED = re.compile(rf"(?i:{any_of(ENGLISH.replaced)})")
 _PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 _MINE = re.compile(r"\b(?:I|my|me|mine|our|we)\b")
 _GENERIC = frozenset(
@@ -129,6 +130,23 @@ def read_fact_question(
         speaker=speaker,
         topic=_topic(question, attribute, place) - {*stems(speaker or ""), *stems(owner)},
         when=when,
+    )
+
+
+def is_replaced_later(question: str, said: SaidTurn, others: Iterable[SaidTurn]) -> bool:
+    """Whether the same person says later that something the question asks about is otherwise now.
+
+    Only of questions about the present.
+    """
+    if _when(question, said.said_at) != "now" or said.said_at is None:
+        return False
+    asked = {*stems(question)} - {*stems(said.speaker)}
+    return any(
+        other.speaker == said.speaker
+        and _moment(other) > _moment(said)
+        and _REPLACED.search(other.text) is not None
+        and not asked.isdisjoint(stems(other.text))
+        for other in others
     )
 
 

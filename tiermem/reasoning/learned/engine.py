@@ -32,7 +32,7 @@ from tiermem.reasoning.rules.assertion import require_assertion
 from tiermem.reasoning.rules.compose import extract_answer
 from tiermem.reasoning.rules.distil import without_computed_dates
 from tiermem.reasoning.rules.engine import NAME_WITH_READER
-from tiermem.reasoning.rules.facts import answer_fact
+from tiermem.reasoning.rules.facts import answer_fact, require_current
 from tiermem.text import is_negated, sentences, stems
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class ComposeByReader:
             return require_assertion(question, extract_answer(question, evidence), evidence)
         reader = self.opened.get()
         try:
-            draft = self._draft_from(propose(reader, question, evidence))
+            draft = require_current(question, self._draft_from(propose(reader, question, evidence)), evidence)
             return require_assertion(question, draft, evidence)
         except FloatingPointError as error:
             raise self.opened.refusal(error) from error

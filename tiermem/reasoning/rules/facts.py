@@ -8,7 +8,7 @@ from datetime import datetime
 
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import ABSTAINED, Draft
-from tiermem.text.histories import SaidTurn, find_fact
+from tiermem.text.histories import SaidTurn, find_fact, is_replaced_later
 from tiermem.text.readings import speech
 from tiermem.text.statements import Statement
 
@@ -59,6 +59,14 @@ def answer_fact(question: str, evidence: Sequence[Evidence], asked_at: datetime)
     if fact.answer is None:
         return replace(ABSTAINED, complete=True)
     return Draft(text=fact.answer.statement.value, cited=(fact.answer.at,), abstained=False)
+
+
+def require_current(question: str, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
+    """Return the draft, or an abstention if its person says later that it is otherwise now."""
+    turns = {at: turn for at, item in enumerate(evidence) if (turn := _said_turn(item)) is not None}
+    cited = [turns[at] for at in draft.cited if at in turns]
+    is_replaced = any(is_replaced_later(question, turn, turns.values()) for turn in cited)
+    return ABSTAINED if is_replaced else draft
 
 
 def _said_turn(item: Evidence) -> SaidTurn | None:

@@ -73,6 +73,7 @@ class AttributeCues:
     changed_after: tuple[str, ...]
     ended: tuple[str, ...]
     ended_after: tuple[str, ...]
+    replaced: tuple[str, ...]
 
 
 def any_of(phrases: Iterable[str]) -> str:
