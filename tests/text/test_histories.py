@@ -138,3 +138,27 @@ def test_what_the_speaker_says_is_otherwise_now_is_replaced(
 )
 def test_values_are_compared_by_numbers_and_words(one: str, other: str, same: bool) -> None:
     assert is_same_value(one, other) is same
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "Ann: cancelled, signed on at the boxing place the same day",
+        "Ann: I've switched everything over",
+        "Ann: no longer, thank God",
+    ],
+)
+def test_a_question_about_the_present_is_left_open_after_a_change_that_is_not_read(later: str) -> None:
+    said = ("Ann: I work at Siemens", later)
+    found = _find("Where does Ann work?", *said)
+    assert found is not None
+    assert found.answer is None
+    assert _answer("Where did Ann work in January 2024?", *said) == "Siemens"
+
+
+@pytest.mark.parametrize(
+    "later",
+    ["Ben: I've switched everything over", "Ann: I switched to working from home", "Ann: still there"],
+)
+def test_what_another_person_changed_or_a_rule_reads_leaves_the_answer(later: str) -> None:
+    assert _answer("Where does Ann work?", "Ann: I work at Siemens", later) == "Siemens"

@@ -45,6 +45,7 @@ _FIRST = re.compile(
     re.IGNORECASE,
 )
 _REPLACED = re.compile(rf"(?i:{any_of(ENGLISH.replaced)})")
+_CHANGED = re.compile(rf"(?i:{any_of(ENGLISH.changed)})")
 _PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 _MINE = re.compile(r"\b(?:I|my|me|mine|our|we)\b")
 _GENERIC = frozenset(
@@ -88,7 +89,7 @@ class SaidStatement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFact:
-    """The statement that answers a question, or `None` if the last value holds no more.
+    """The statement that answers a question, or `None` if the last value holds no more, or may not.
 
     `values` are the statements that gave a new value, oldest first, the answer among them.
     """
@@ -103,7 +104,12 @@ def find_fact(question: str, turns: Sequence[SaidTurn], asked_at: datetime | Non
     if asked is None:
         return None
     history = _history(asked, turns)
-    return _select(asked, history, turns, asked_at) if history else None
+    known = _select(asked, history, turns, asked_at) if history else None
+    if known is None or known.answer is None or asked.when != "now":
+        return known
+    said = turns[known.answer.turn]
+    is_current = not any(_is_unread_change(said, other) for other in turns)
+    return known if is_current else replace(known, answer=None)
 
 
 def read_fact_question(
@@ -147,6 +153,16 @@ def is_replaced_later(question: str, said: SaidTurn, others: Iterable[SaidTurn])
         and _REPLACED.search(other.text) is not None
         and not asked.isdisjoint(stems(other.text))
         for other in others
+    )
+
+
+def _is_unread_change(said: SaidTurn, other: SaidTurn) -> bool:
+    """Whether the same person says later that something changed, and no rule reads what."""
+    return (
+        other.speaker == said.speaker
+        and _moment(other) > _moment(said)
+        and _CHANGED.search(other.text) is not None
+        and not any(read_statements(other.text, each, other.said_at) for each in ENGLISH.attributes)
     )
 
 

@@ -74,6 +74,7 @@ class AttributeCues:
     ended: tuple[str, ...]
     ended_after: tuple[str, ...]
     replaced: tuple[str, ...]
+    changed: tuple[str, ...]
 
 
 def any_of(phrases: Iterable[str]) -> str:
