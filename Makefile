@@ -28,14 +28,15 @@ $(VENV)/.installed: $(VENV)/.usable
 demo: $(VENV)/.usable  ## set up, then ingest a dialogue, ask, and audit the answers
 	$(BIN)/tiermem demo
 
-test: $(VENV)/.installed  ## set up, then run the tests
+test: $(VENV)/.installed  ## set up, then run the tests, and those of the API quickly with their stores in PostgreSQL
 	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --quick --store postgresql tests/api
 
 test-quick: $(VENV)/.installed  ## set up, then run the quick tier: all but tests/slow.txt and what needs PostgreSQL, properties on few examples
 	$(BIN)/python -m pytest -n 2 --quick
 
 test-postgres: $(VENV)/.installed  ## set up, then run the tests of what keeps a store with their stores in PostgreSQL
-	$(BIN)/python -m pytest -n 2 --store postgresql tests/ledger tests/reading tests/writing
+	$(BIN)/python -m pytest -n 2 --store postgresql tests/api tests/ledger tests/reading tests/writing
 
 test-times: $(VENV)/.installed  ## measure the processor time of every test and write tests/slow.txt
 	$(BIN)/python -m pytest -n 2 --times=build/times.tsv
@@ -161,6 +162,7 @@ check: $(VENV)/.installed  ## format, lint, types, imports, tests: the same here
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --quick --store postgresql tests/api
 
 fix: $(VENV)/.installed  ## repair what can be repaired
 	$(BIN)/ruff format .

@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, settings
 from tests import stores, tiers
 from tests.logs import logs_in_database
 from tests.postgres import PostgresServer, run_postgres
+from tests.stores import NewAddress
 
 settings.register_profile(
     "default",
@@ -130,6 +131,28 @@ def logs(request: pytest.FixtureRequest) -> Iterator[None]:
             yield
     else:
         yield
+
+
+@pytest.fixture
+def new_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewAddress]:
+    """Addresses of stores of one test."""
+    with stores.new_addresses(request, tmp_path) as addresses:
+        yield addresses
+
+
+@pytest.fixture
+def address(new_address: NewAddress) -> Path | str:
+    """The address of a store that is not there yet."""
+    return new_address("store")
+
+
+@pytest.fixture(scope="session")
+def session_address(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[NewAddress]:
+    """Addresses of stores that several tests read, or copy."""
+    with stores.new_addresses(request, tmp_path_factory.mktemp("stores")) as addresses:
+        yield addresses
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A memory as small as can be real: embedded index, local engine, a hash embedder, a temporary store."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import pytest
 
 import tiermem
+from tests.stores import NewAddress, is_on_postgresql
 from tiermem.embedding.hashed import HashEmbedder
 
 OpenMemory = Callable[..., tiermem.Memory]
@@ -42,19 +42,30 @@ def _indexing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def open_memory(tmp_path: Path) -> Iterator[OpenMemory]:
-    """Opens memories in one temporary store and closes them afterwards."""
+def open_memory(new_address: NewAddress, request: pytest.FixtureRequest) -> Iterator[OpenMemory]:
+    """Opens memories in one temporary store and closes them afterwards.
+
+    With `--store postgresql` each memory in memory is one in a database of its own.
+    """
     opened: list[tiermem.Memory] = []
 
     def _open(**given: Any) -> tiermem.Memory:
         options = OPTIONS | {"embedder": HashEmbedder()} | given
-        memory = tiermem.open(options.pop("path", tmp_path / "store"), **options)
+        path = options.pop("path", None) or new_address("store")
+        if path == ":memory:" and is_on_postgresql(request.config):
+            path = new_address(f"memory {len(opened)}")
+        memory = tiermem.open(path, **(index_beside(path) | options))
         opened.append(memory)
         return memory
 
     yield _open
     for memory in opened:
         memory.close()
+
+
+def index_beside(address: Path | str) -> dict[str, Any]:
+    """What to give `tiermem.open` so that the index is kept where the store is."""
+    return {"index": "pgvector"} if str(address).startswith("postgresql:") else {}
 
 
 def tell(memory: tiermem.Memory) -> None:
@@ -65,22 +76,23 @@ def tell(memory: tiermem.Memory) -> None:
         )
 
 
-def build_dialogue_store(store: Path) -> Path:
+def build_dialogue_store(address: Path | str) -> None:
     """Build a store of the dialogue, summarised and closed; to copy it takes a fifth of that time."""
-    with tiermem.open(store, **OPTIONS, embedder=HashEmbedder()) as memory:
+    with tiermem.open(address, **OPTIONS, **index_beside(address), embedder=HashEmbedder()) as memory:
         tell(memory)
         memory.flush()
-    return store
 
 
 @pytest.fixture(scope="session")
-def dialogue_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of the dialogue for tests to copy."""
-    return build_dialogue_store(tmp_path_factory.mktemp("dialogue") / "store")
+def dialogue_store(session_address: NewAddress) -> Path | str:
+    """The address of a store of the dialogue for tests to copy."""
+    address = session_address("dialogue")
+    build_dialogue_store(address)
+    return address
 
 
 @pytest.fixture
-def memory(open_memory: OpenMemory, dialogue_store: Path, tmp_path: Path) -> tiermem.Memory:
+def memory(open_memory: OpenMemory, dialogue_store: Path | str, new_address: NewAddress) -> tiermem.Memory:
     """The dialogue, summarised; rooms that need another memory have a fixture of their own."""
-    shutil.copytree(dialogue_store, tmp_path / "store")
+    new_address("store", copy_of=dialogue_store)
     return open_memory()

@@ -324,13 +324,13 @@ async def test_a_view_ends_with_the_memory_it_was_made_of() -> None:
         await view.units()
 
 
-def test_two_agents_and_an_orchestrator_end_to_end(tmp_path: Path) -> None:
+def test_two_agents_and_an_orchestrator_end_to_end(address: Path | str) -> None:
     settings: Any = {"embedder": HashEmbedder(), "distil": "inline", "engine": "local"}
-    with tiermem.open(tmp_path / "store", **settings) as memory:
+    with tiermem.open(address, **settings) as memory:
         memory.as_agent("planner").add(TOLD, speaker="Zora")
         memory.grant("boss", to_see="*")
         memory.flush()
-    with tiermem.open(tmp_path / "store", **settings) as memory:
+    with tiermem.open(address, **settings) as memory:
         planner, writer, boss = (memory.as_agent(name) for name in ("planner", "writer", "boss"))
         assert repr(boss).startswith("<Memory of space 'default'")
         assert "zebracanary" in planner.ask("What does the vault of the blue house open with?").text

@@ -17,6 +17,8 @@ from tiermem.index import qdrant
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.ledger import indexed_as
 
+pytestmark = pytest.mark.local_only("files of one store are put into another")
+
 HERONS = [f"On day {n} Ann counted {n + 1000} herons near the mill." for n in range(12)]
 STORKS = [f"On day {n} Ann counted {n + 5000} storks near the tower." for n in range(30)]
 ASKED = ("How many herons did Ann count on day 3?", "near the mill", "storks near the tower")

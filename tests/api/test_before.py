@@ -7,15 +7,15 @@ import pytest
 import tiermem
 from pagestore import SpaceId
 from pagestore.bundle import encode, verify_bundle
-from pagestore.store import Store
 from tests.api.conftest import OpenMemory, tell
 from tests.ledger.test_older import answered, spans_in
+from tests.stores import store_at
 
 ANSWER = "a1:a"
 
 
 @pytest.fixture
-def memory(open_memory: OpenMemory, tmp_path: Path) -> tiermem.Memory:
+def memory(open_memory: OpenMemory, address: Path | str) -> tiermem.Memory:
     """The dialogue, and an answer of before that cites what Caroline said of her sister."""
     memory = open_memory()
     tell(memory)
@@ -33,9 +33,11 @@ def memory(open_memory: OpenMemory, tmp_path: Path) -> tiermem.Memory:
     )
     for spans in spans_in(body):
         spans[0] = {"page_id": page.id, "start": line.body, "end": line.end}
-    log = Store(tmp_path / "store").open_space(SpaceId(space))
+    store = store_at(address)
+    log = store.open_space(SpaceId(space))
     log.record("answered", body)
     log.close()
+    store.close()
     return open_memory()
 
 

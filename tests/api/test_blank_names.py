@@ -52,6 +52,7 @@ def test_no_words_go_into_a_session_or_to_an_agent_without_a_name(open_memory: O
     assert memory.stats().turns == 0
 
 
+@pytest.mark.local_only("spaces without a name are older than stores in PostgreSQL")
 def test_a_space_without_a_name_is_read_and_copied_to_one_with_a_name(older: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="read-only"):
         tiermem.open(older, space="")
@@ -66,6 +67,7 @@ def test_a_space_without_a_name_is_read_and_copied_to_one_with_a_name(older: Pat
         assert "Tilda" in str(memory.search("boat")[0])
 
 
+@pytest.mark.local_only("spaces without a name are older than stores in PostgreSQL")
 def test_a_blank_name_on_the_command_line_is_not_the_default_space(older: Path, tmp_path: Path) -> None:
     (tmp_path / "chat.txt").write_text("Ann: My boat is Tilda.\n")
     refused = run(older, "ingest", str(tmp_path / "chat.txt"), "--space", " ", code=1)

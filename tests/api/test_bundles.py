@@ -1,7 +1,5 @@
 """Every answer a memory gives can be bundled and checked elsewhere, whatever its route."""
 
-from pathlib import Path
-
 import pytest
 
 from pagestore.bundle import encode, verify_bundle, verify_growth
@@ -9,6 +7,7 @@ from pagestore.errors import Corrupt, PageNotFound
 from tests.api.conftest import OpenMemory, tell
 from tests.api.test_by_model import QUESTION, at, play
 from tests.llm.server import ModelServer
+from tests.stores import NewAddress
 from tiermem.errors import UnknownId
 
 QUESTIONS = (
@@ -64,8 +63,10 @@ def test_an_answer_from_a_page_that_is_still_filling_waits_for_its_seal(open_mem
     assert any("7731" in line for line in report.proved)
 
 
-def test_a_checkpoint_of_another_history_makes_no_bundle(open_memory: OpenMemory, tmp_path: Path) -> None:
-    memory, other = open_memory(), open_memory(path=tmp_path / "other")
+def test_a_checkpoint_of_another_history_makes_no_bundle(
+    open_memory: OpenMemory, new_address: NewAddress
+) -> None:
+    memory, other = open_memory(), open_memory(path=new_address("other"))
     for one in (memory, other):
         tell(one)
         one.flush()

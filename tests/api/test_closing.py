@@ -72,9 +72,9 @@ def test_what_a_question_had_paid_when_it_was_cut_short_is_recorded(open_memory:
 
 @pytest.mark.parametrize("again", range(4))
 def test_of_many_threads_each_gets_an_answer_or_is_told_that_it_was_closed(
-    tmp_path: Path, again: int
+    address: Path | str, again: int
 ) -> None:
-    memory = tiermem.open(tmp_path / "store", engine="local", embedder=HashEmbedder())
+    memory = tiermem.open(address, engine="local", embedder=HashEmbedder())
     tell(memory)
     started, answers = Barrier(9), Semaphore(0)
 
@@ -103,7 +103,7 @@ def test_of_many_threads_each_gets_an_answer_or_is_told_that_it_was_closed(
     assert {end for one in ends for end in one} <= {"done", "MemoryClosed"}
     assert all(one[-1] == "MemoryClosed" for one in ends)
     stored = sum(one.count("done") for one in ends[3::4])
-    with tiermem.open(tmp_path / "store", engine="local", embedder=HashEmbedder()) as reopened:
+    with tiermem.open(address, engine="local", embedder=HashEmbedder()) as reopened:
         assert reopened.verify().ok
         assert reopened.stats().turns == 6 + stored
 
@@ -135,10 +135,10 @@ async def test_what_writes_what_was_given_is_finished_and_the_rest_cut_short() -
 
 
 @pytest.mark.anyio
-async def test_a_caller_who_gives_up_is_not_told_that_the_memory_was_closed(tmp_path: Path) -> None:
+async def test_a_caller_who_gives_up_is_not_told_that_the_memory_was_closed(address: Path | str) -> None:
     waiting = Event()
     async with await tiermem.AsyncMemory.open(
-        tmp_path / "store", engine=never_answering(waiting), embedder=HashEmbedder()
+        address, engine=never_answering(waiting), embedder=HashEmbedder()
     ) as memory:
         await memory.add("Ann: My rescue dog Biscuit is allergic to chicken.", session="s1")
 

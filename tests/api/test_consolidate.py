@@ -186,7 +186,7 @@ async def until(so: Callable[[], bool]) -> None:
 
 @pytest.mark.anyio
 async def test_erasing_and_closing_wait_for_no_more_than_one_step_of_a_pass_in_the_background(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, address: Path | str
 ) -> None:
     near, steps = Consolidator._near_units, list[str]()
     go_on, at_it = anyio.Semaphore(0), anyio.Event()
@@ -199,7 +199,7 @@ async def test_erasing_and_closing_wait_for_no_more_than_one_step_of_a_pass_in_t
 
     async def opened(**settings: Any) -> tiermem.AsyncMemory:
         return await tiermem.AsyncMemory.open(
-            tmp_path / "m", engine="local", embedder=HashEmbedder(), distil="inline", **settings
+            address, engine="local", embedder=HashEmbedder(), distil="inline", **settings
         )
 
     async with await opened() as memory:

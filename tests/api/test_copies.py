@@ -17,6 +17,7 @@ from pagestore import Turn
 from pagestore.errors import Inaccessible, PageStoreError
 from pagestore.testing import odd_text
 from tests.api.conftest import DIALOGUE, OpenMemory, tell
+from tests.stores import NewAddress
 from tiermem.dialogue import line_of, read_dialogue
 from tiermem.dialogue.messages import LONGEST_SPEAKER
 from tiermem.embedding.hashed import HashEmbedder
@@ -25,10 +26,11 @@ from tiermem.errors import InvalidInput
 QUESTION = "What is Biscuit allergic to?"
 
 
-def open_at(path: Path) -> tiermem.Memory:
-    return tiermem.open(path, engine="local", embedder=HashEmbedder(), index="memory", distil="inline")
+def open_at(address: Path | str) -> tiermem.Memory:
+    return tiermem.open(address, engine="local", embedder=HashEmbedder(), index="memory", distil="inline")
 
 
+@pytest.mark.local_only("`backup` copies files")
 def test_a_restored_memory_answers_audits_and_goes_on(open_memory: OpenMemory, tmp_path: Path) -> None:
     memory = open_memory()
     tell(memory)
@@ -50,6 +52,7 @@ def test_a_restored_memory_answers_audits_and_goes_on(open_memory: OpenMemory, t
         assert restored.stats().turns == len(DIALOGUE)
 
 
+@pytest.mark.local_only("`backup` copies files")
 def test_lines_that_leave_a_memory_make_it_again_with_every_id_and_proof(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:
@@ -79,6 +82,7 @@ def test_lines_that_leave_a_memory_make_it_again_with_every_id_and_proof(
     assert b"fern" not in (tmp_path / "memory.jsonl").read_bytes()
 
 
+@pytest.mark.local_only("`backup` copies files")
 def test_one_space_or_all_of_a_store(open_memory: OpenMemory, tmp_path: Path) -> None:
     for space in ("ann", "bob"):
         with open_memory(space=space) as memory:
@@ -203,8 +207,10 @@ def test_what_is_exported_is_read_back_as_it_was(sessions: dict[str, list[Turn]]
     assert len(conversation.sessions) == len(written)
 
 
-def test_an_export_of_a_memory_that_read_an_export_is_the_same(tmp_path: Path) -> None:
-    with open_at(tmp_path / "first") as first:
+def test_an_export_of_a_memory_that_read_an_export_is_the_same(
+    tmp_path: Path, new_address: NewAddress
+) -> None:
+    with open_at(new_address("first")) as first:
         tell(first)
         first.add(Turn(speaker="Ann", text="A word. " * 2_000, turn_id="long"), session="s1")
         first.add(
@@ -214,7 +220,7 @@ def test_an_export_of_a_memory_that_read_an_export_is_the_same(tmp_path: Path) -
         )
         lines = exported(first)
         first.export(tmp_path / "export.jsonl")
-    with open_at(tmp_path / "second") as second:
+    with open_at(new_address("second")) as second:
         for conversation in read_dialogue(tmp_path / "export.jsonl", stamps=True):
             for session in conversation.sessions:
                 second.add(session.turns, session=session.session)
@@ -229,6 +235,7 @@ def test_a_file_does_not_stamp_itself(tmp_path: Path) -> None:
     assert conversation.sessions[0].turns[0].trust is None
 
 
+@pytest.mark.local_only("a file of the store is named")
 def test_an_export_goes_neither_into_the_store_nor_where_text_is_taken(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:
@@ -246,13 +253,13 @@ def test_an_export_goes_neither_into_the_store_nor_where_text_is_taken(
 
 
 def test_what_is_of_an_agent_is_of_that_agent_when_it_is_read_back(
-    open_memory: OpenMemory, tmp_path: Path
+    open_memory: OpenMemory, tmp_path: Path, new_address: NewAddress
 ) -> None:
     memory, file = open_memory(), tmp_path / "turns.jsonl"
     memory.as_agent("planner").add("The vault opens with a fern.", speaker="Zora", session="s1")
     memory.add("The boat is green.", speaker="Ben", session="s1")
     memory.export(file)
-    with tiermem.open(tmp_path / "again", engine="local", embedder=HashEmbedder()) as again:
+    with tiermem.open(new_address("again"), engine="local", embedder=HashEmbedder()) as again:
         (conversation,) = read_dialogue(file)
         for session in conversation.sessions:
             again.add(session.turns, session=session.session)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import tiermem
+from tests.api.conftest import index_beside
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable, IndexMismatch, InvalidInput
 
@@ -24,18 +25,19 @@ def weights() -> None:
 
 
 def test_it_finds_and_an_index_made_with_the_other_precision_is_refused_until_reindexed(
-    tmp_path: Path,
+    address: Path | str,
 ) -> None:
-    store = tmp_path / "store"
-    with tiermem.open(store, engine="local", embedder="minilm:int8") as memory:
+    with tiermem.open(address, **index_beside(address), engine="local", embedder="minilm:int8") as memory:
         memory.add(SAID, session="s1")
         memory.flush()
         found = memory.search("which pet does she have?", kind="turns", limit=1)
         assert "Biscuit" in found[0].text
         assert memory.engine == "local with a reader"
     with pytest.raises(IndexMismatch, match="int8"):
-        tiermem.open(store, engine="local", embedder="minilm")
-    with tiermem.open(store, engine="local", embedder="minilm", reindex=True) as memory:
+        tiermem.open(address, **index_beside(address), engine="local", embedder="minilm")
+    with tiermem.open(
+        address, **index_beside(address), engine="local", embedder="minilm", reindex=True
+    ) as memory:
         memory.reindex()
         assert "Biscuit" in memory.search("which pet does she have?", kind="turns", limit=1)[0].text
 

@@ -16,6 +16,7 @@ from pagestore import DiskLog, Page, SpaceId
 from tests.api.conftest import DIALOGUE, OpenMemory, tell
 from tests.ledger import building
 from tests.reading.world import ListIndex
+from tests.stores import stored_bytes
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.ledger import Ledger, Retired
@@ -36,19 +37,15 @@ def memory(open_memory: OpenMemory) -> tiermem.Memory:
     return memory
 
 
-def everything(store: Path) -> bytes:
-    return b"".join(file.read_bytes() for file in sorted(store.rglob("*")) if file.is_file())
-
-
 def test_a_turn_goes_with_its_units_and_answers_and_no_file_holds_a_word_of_it(
-    memory: tiermem.Memory, tmp_path: Path
+    memory: tiermem.Memory, address: Path | str
 ) -> None:
     answers = [memory.ask(BISCUIT), memory.ask(BISCUIT, mode="raw"), memory.ask(ROOF)]
     before = memory.units()
-    assert b"Biscuit" in everything(tmp_path)
+    assert b"Biscuit" in stored_bytes(address)
     receipt = memory.erase(turn="t2", session="s1", reason="Caroline asked for it")
-    assert b"Biscuit" not in everything(tmp_path)
-    assert b"allergic" not in everything(tmp_path)
+    assert b"Biscuit" not in stored_bytes(address)
+    assert b"allergic" not in stored_bytes(address)
     assert receipt.leftovers.clean
     assert receipt.leftovers.phrases > 5
     assert receipt.leftovers.files >= 3
@@ -91,14 +88,14 @@ def test_the_rest_of_a_page_keeps_its_offsets(memory: tiermem.Memory) -> None:
 
 @pytest.mark.parametrize("what", [{"turn": "t2", "session": "s1"}, {"session": "s2"}, {"space": True}])
 def test_a_dry_run_lists_what_goes_writes_nothing_and_needs_no_right_to(
-    memory: tiermem.Memory, open_memory: OpenMemory, tmp_path: Path, what: dict[str, Any]
+    memory: tiermem.Memory, open_memory: OpenMemory, address: Path | str, what: dict[str, Any]
 ) -> None:
     for question in (BISCUIT, ROOF):
         memory.ask(question)
     (roof,) = (unit for unit in memory.units() if "roof" in unit.text)
     memory.correct(roof.id, "We paid 1,500 dollars for the new roof.", speaker="Melanie")
     memory.close()
-    stored = everything(tmp_path)
+    stored = stored_bytes(address)
     reader = open_memory(read_only=True)
     tried = reader.erase(**what, dry_run=True)
     assert (tried.proposed, tried.leftovers.clean, tried.leftovers.files) == (True, False, 0)
@@ -107,7 +104,7 @@ def test_a_dry_run_lists_what_goes_writes_nothing_and_needs_no_right_to(
     with pytest.raises(tiermem.PageStoreError):
         reader.erase(**what, reason="asked to")
     reader.close()
-    assert everything(tmp_path) == stored
+    assert stored_bytes(address) == stored
     memory = open_memory()
     with pytest.raises(InvalidInput, match="give a reason"):
         memory.erase(**what)
@@ -118,7 +115,7 @@ def test_a_dry_run_lists_what_goes_writes_nothing_and_needs_no_right_to(
 
 
 @pytest.mark.parametrize("what", ["page", "session", "space"])
-def test_more_than_a_turn_can_go(memory: tiermem.Memory, tmp_path: Path, what: str) -> None:
+def test_more_than_a_turn_can_go(memory: tiermem.Memory, address: Path | str, what: str) -> None:
     for question in (BISCUIT, ROOF, "Does anybody like opera?"):
         memory.ask(question)
     ways: dict[str, dict[str, Any]] = {
@@ -129,7 +126,7 @@ def test_more_than_a_turn_can_go(memory: tiermem.Memory, tmp_path: Path, what: s
     named = ways[what]
     receipt = memory.erase(**named, reason="asked to")
     assert receipt.leftovers.clean
-    left = everything(tmp_path).decode("utf-8", "replace")
+    left = stored_bytes(address).decode("utf-8", "replace")
     assert "pottery" not in left
     assert ("Biscuit" in left) == (what != "space")
     assert len(receipt.erasure.turns) == (6 if what == "space" else 3)
@@ -258,6 +255,7 @@ def test_recorded_model_calls_with_the_words_go(open_memory: OpenMemory, tmp_pat
     assert recording.read_text().count("\n") == kept - 1
 
 
+@pytest.mark.local_only("the file of the index is read")
 def test_the_embedded_index_keeps_nothing_either(tmp_path: Path) -> None:
     store = tmp_path / "store"
     embedder = HashEmbedder()
@@ -283,6 +281,7 @@ def test_the_embedded_index_keeps_nothing_either(tmp_path: Path) -> None:
         assert [leftover.file for leftover in found_beside.found] == ["spaces/beside/00000001.jsonl"]
 
 
+@pytest.mark.local_only("the file of the index is read")
 @pytest.mark.parametrize("is_sealed", [True, False])
 @pytest.mark.parametrize("part", ["session", "page", "turn"])
 def test_the_index_drops_the_name_of_a_session_of_which_no_turn_is_left(
@@ -327,6 +326,7 @@ FORMS = {
 }
 
 
+@pytest.mark.local_only("words are put into files of the store")
 @pytest.mark.parametrize("form", FORMS)
 def test_the_scan_reads_every_form(memory: tiermem.Memory, tmp_path: Path, form: str) -> None:
     (tmp_path / "store" / "left.bin").write_bytes(FORMS[form])
@@ -337,7 +337,7 @@ def test_the_scan_reads_every_form(memory: tiermem.Memory, tmp_path: Path, form:
 
 
 def test_an_erasing_that_was_cut_short_is_finished_at_the_next_opening(
-    open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_memory: OpenMemory, address: Path | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = open_memory(index=ListIndex())
     tell(memory)
@@ -347,9 +347,9 @@ def test_an_erasing_that_was_cut_short_is_finished_at_the_next_opening(
         with pytest.raises(OSError, match="the process ends here"):
             memory.erase(turn="t2", session="s1", reason="asked to")
     memory.close()
-    assert b"Biscuit" in everything(tmp_path)
+    assert b"Biscuit" in stored_bytes(address)
     memory = open_memory(index=ListIndex())
-    assert b"Biscuit" not in everything(tmp_path)
+    assert b"Biscuit" not in stored_bytes(address)
     assert "Biscuit" not in repr((memory.units(), memory.search("Biscuit")))
 
 
@@ -357,6 +357,7 @@ async def _ends(*_: Any, **__: Any) -> None:
     raise OSError("the process ends here")
 
 
+@pytest.mark.local_only("numbers are read from files of the log")
 def test_the_numbers_of_the_log_are_nobodys_words(open_memory: OpenMemory, tmp_path: Path) -> None:
     """Times, hashes, the process in a lock, names of fields and kinds."""
     memory = open_memory(index=ListIndex())
@@ -384,6 +385,7 @@ def test_the_numbers_of_the_log_are_nobodys_words(open_memory: OpenMemory, tmp_p
     assert BISCUIT in [info.question for info in memory.answers()]
 
 
+@pytest.mark.local_only("words are put into files of the store")
 @pytest.mark.parametrize("word", ["1234", "12.50", "Rosalind"])
 @pytest.mark.parametrize(
     "place", ["a turn", "a unit", "a reason", "a record of tomorrow", "a file", "a line"]
@@ -434,18 +436,18 @@ def test_words_that_others_also_said_are_theirs_and_the_receipt_says_where(memor
 
 
 def test_a_reason_that_repeats_what_is_erased_later_goes_with_it(
-    memory: tiermem.Memory, tmp_path: Path
+    memory: tiermem.Memory, address: Path | str
 ) -> None:
     memory.erase(turn="t0", session="s1", reason="Biscuit is allergic to chicken")
     receipt = memory.erase(turn="t2", session="s1", reason="asked to")
     assert receipt.leftovers.clean
-    assert b"Biscuit" not in everything(tmp_path)
+    assert b"Biscuit" not in stored_bytes(address)
 
 
-def test_nobody_concludes_anything_while_words_go(tmp_path: Path) -> None:
+def test_nobody_concludes_anything_while_words_go(address: Path | str) -> None:
     async def main() -> None:
         async with await tiermem.AsyncMemory.open(
-            tmp_path / "s", engine="local", embedder=HashEmbedder(), index=ListIndex()
+            address, engine="local", embedder=HashEmbedder(), index=ListIndex()
         ) as memory:
             for number, (session, said_at, speaker, text) in enumerate(DIALOGUE):
                 turn = {"speaker": speaker, "text": text, "timestamp": said_at, "id": f"t{number}"}
@@ -457,7 +459,7 @@ def test_nobody_concludes_anything_while_words_go(tmp_path: Path) -> None:
                 group.start_soon(lambda: memory.erase(turn="t2", reason="asked to"))
                 for _ in range(4):
                     group.start_soon(memory.ask, BISCUIT)
-        assert b"allergic to chicken" not in everything(tmp_path)
+        assert b"allergic to chicken" not in stored_bytes(address)
         assert fingerprints_of(["allergic to chicken"])
 
     anyio.run(main)

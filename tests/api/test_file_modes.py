@@ -8,6 +8,8 @@ import pytest
 
 from tests.api.conftest import OpenMemory, tell
 
+pytestmark = pytest.mark.local_only("modes of files")
+
 
 @pytest.fixture(autouse=True)
 def open_umask() -> Iterator[None]:

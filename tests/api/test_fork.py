@@ -33,8 +33,8 @@ memory.close()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_forked_process_is_told_and_the_one_that_opened_goes_on(tmp_path: Path) -> None:
-    command = [sys.executable, "-W", "ignore", "-c", FORKED, str(tmp_path / "memory")]
+def test_a_forked_process_is_told_and_the_one_that_opened_goes_on(address: Path | str) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", FORKED, str(address)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     told, answered = ran.stdout.splitlines()
     assert told == "MemoryClosed this memory was opened by the process that this one was fork"

@@ -11,6 +11,8 @@ from itertools import product
 from pathlib import Path
 from uuid import UUID
 
+import pytest
+
 import tiermem
 from pagestore import SessionId, SpaceId, Span, Turn
 from pagestore.codec import key_of
@@ -105,6 +107,7 @@ def places_of(memory: tiermem.Memory) -> list[Span]:
     ]
 
 
+@pytest.mark.local_only("every byte of the files is looked through")
 def test_erased_words_cannot_be_guessed_from_any_byte_of_the_store(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:

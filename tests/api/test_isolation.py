@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import tiermem
 from pagestore import Turn
+from tests.stores import NewAddress
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index.sqlite import SqliteIndex
 
@@ -51,16 +52,18 @@ def everything_shown(memory: tiermem.Memory) -> str:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def store(session_address: NewAddress) -> Iterator[Path | str]:
     """One store for all examples, kept open so that its index is opened once."""
-    path = tmp_path_factory.mktemp("isolation") / "store"
+    path = session_address("isolation")
     with tiermem.open(path, space="keeper", engine="local", embedder=HashEmbedder()):
         yield path
 
 
 @settings(max_examples=25)
 @given(spaces=st.lists(names, min_size=2, max_size=2, unique=True), seal=st.booleans())
-def test_no_method_with_one_space_ever_returns_another(store: Path, spaces: list[str], seal: bool) -> None:
+def test_no_method_with_one_space_ever_returns_another(
+    store: Path | str, spaces: list[str], seal: bool
+) -> None:
     assume(not set(spaces) & set(tiermem.spaces(store)))
     embedder = HashEmbedder()
     with (
@@ -76,11 +79,9 @@ def test_no_method_with_one_space_ever_returns_another(store: Path, spaces: list
         assert "Zephyrine" not in everything_shown(theirs)
 
 
-def test_the_same_words_in_two_spaces_stay_two_units(tmp_path: Path) -> None:
+def test_the_same_words_in_two_spaces_stay_two_units(address: Path | str) -> None:
     embedder = HashEmbedder()
-    opened = [
-        tiermem.open(tmp_path / "s", space=name, engine="local", embedder=embedder) for name in ("one", "two")
-    ]
+    opened = [tiermem.open(address, space=name, engine="local", embedder=embedder) for name in ("one", "two")]
     for memory in opened:
         memory.add(CODE, speaker="Ann")
         memory.flush()

@@ -29,16 +29,16 @@ with tiermem.open(sys.argv[1], engine="local", embedder=HashEmbedder(), page_tok
 
 
 @pytest.mark.timeout(300)
-def test_a_killed_ingest_loses_and_doubles_nothing(tmp_path: Path) -> None:
+def test_a_killed_ingest_loses_and_doubles_nothing(address: Path | str) -> None:
     chance = random.Random(0)
-    store, acknowledged = tmp_path / "store", -1
+    acknowledged = -1
     for _ in range(4):
-        acknowledged = max(acknowledged, killed_while_ingesting(store, after=chance.randrange(TURNS // 3)))
-    with opened(store) as memory:
+        acknowledged = max(acknowledged, killed_while_ingesting(address, after=chance.randrange(TURNS // 3)))
+    with opened(address) as memory:
         kept = told(memory)
         assert set(range(acknowledged + 1)) <= set(kept)
-    subprocess.run([sys.executable, "-c", INGEST, str(store)], check=True, stdout=subprocess.DEVNULL)
-    with opened(store) as memory:
+    subprocess.run([sys.executable, "-c", INGEST, str(address)], check=True, stdout=subprocess.DEVNULL)
+    with opened(address) as memory:
         assert told(memory) == list(range(TURNS))
         assert memory.verify().ok
         assert memory.stats().pages_pending == 0
@@ -50,8 +50,8 @@ def test_a_killed_ingest_loses_and_doubles_nothing(tmp_path: Path) -> None:
             assert memory.search(unit.text, limit=1)[0].unit_id == unit.id
 
 
-def opened(store: Path) -> tiermem.Memory:
-    return tiermem.open(store, engine="local", embedder=HashEmbedder(), page_tokens=60)
+def opened(address: Path | str) -> tiermem.Memory:
+    return tiermem.open(address, engine="local", embedder=HashEmbedder(), page_tokens=60)
 
 
 def told(memory: tiermem.Memory) -> list[int]:
@@ -61,10 +61,10 @@ def told(memory: tiermem.Memory) -> list[int]:
     return sorted(int(turn.turn_id[1:]) for turn in turns if turn is not None and turn.turn_id)
 
 
-def killed_while_ingesting(store: Path, *, after: int) -> int:
+def killed_while_ingesting(address: Path | str, *, after: int) -> int:
     """Kill an ingest that said that so many turns were stored; the last turn it said was stored."""
     with subprocess.Popen(
-        [sys.executable, "-c", INGEST, str(store)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", INGEST, str(address)], stdout=subprocess.PIPE, text=True
     ) as run:
         assert run.stdout is not None
         assert run.stdout.readline() == "open\n"

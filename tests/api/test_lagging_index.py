@@ -55,6 +55,7 @@ def quick_path() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.local_only("the files of an index are replaced by older ones")
 @pytest.mark.parametrize("lost", ["index removed", "index behind"])
 def test_a_fact_the_index_lacks_is_found_and_what_it_lacks_is_said(
     quick_path: Path, no_indexing: Callable[[], None], caplog: pytest.LogCaptureFixture, lost: str
@@ -182,6 +183,7 @@ def chats(store: Path, first: int, last: int, *, killed: bool) -> None:
     assert done.stdout.split() == [str(number) for number in range(first, last)], done.stderr
 
 
+@pytest.mark.local_only("the files of an index are replaced by older ones")
 def test_a_chat_loop_that_never_flushes_and_is_ended_anywhere_finds_every_fact(quick_path: Path) -> None:
     store = quick_path / "store"
     for first, killed in ((0, True), (10, False), (20, True)):

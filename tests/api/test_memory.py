@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import tiermem
-from pagestore import LogOptions, SessionId, SpaceId, Store, Turn
+from pagestore import LogOptions, SessionId, SpaceId, Turn
 from pagestore.errors import Conflict, NotAStore, PageNotFound, PageStoreError
 from tests.api.conftest import DIALOGUE, OpenMemory, tell
 from tests.llm.server import ModelServer, Request
+from tests.stores import store_at
 from tiermem.errors import InvalidInput, MemoryClosed, RemoteError, UnknownId
 from tiermem.reading import LONGEST_QUESTION
 
@@ -75,6 +76,7 @@ def test_memory_is_the_same_after_reopening(open_memory: OpenMemory) -> None:
     assert again.audit(answer.id).answer == answer
 
 
+@pytest.mark.local_only("the files of the index are deleted")
 def test_deleting_the_index_and_reindexing_gives_the_same_search(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:
@@ -120,13 +122,14 @@ def test_deferred_findings_wait_and_make_the_next_ask_cheaper(open_memory: OpenM
     assert memory.stats().findings_pending == 0
 
 
-def test_a_clock_that_was_set_back_is_told_in_the_stats(open_memory: OpenMemory, tmp_path: Path) -> None:
+def test_a_clock_that_was_set_back_is_told_in_the_stats(open_memory: OpenMemory, address: Path | str) -> None:
     moments = iter([*[datetime(2024, 5, 8, tzinfo=UTC)] * 3, datetime(2012, 5, 8, tzinfo=UTC)])
-    with Store(tmp_path / "store", options=LogOptions(clock=lambda: next(moments))).open_space(
-        SpaceId("default")
-    ) as log:
-        for text in ("I live in Oslo.", "I moved to Bergen."):
-            log.append(SessionId("s1"), [Turn(speaker="Ann", text=text)])
+    store = store_at(address, options=LogOptions(clock=lambda: next(moments)))
+    log = store.open_space(SpaceId("default"))
+    for text in ("I live in Oslo.", "I moved to Bergen."):
+        log.append(SessionId("s1"), [Turn(speaker="Ann", text=text)])
+    log.close()
+    store.close()
     (problem,) = open_memory().stats().problems
     assert "set back from 2024-05-08 00:00 UTC to 2012-05-08 00:00 UTC before record 3" in problem
 
@@ -236,6 +239,7 @@ def test_two_spaces_share_one_index_directory(open_memory: OpenMemory) -> None:
     assert len(two.search("Biscuit")) == 1
 
 
+@pytest.mark.local_only("a memory without a store")
 def test_memory_in_memory_leaves_nothing_behind(open_memory: OpenMemory, tmp_path: Path) -> None:
     memory = open_memory(path=":memory:")
     tell(memory)
@@ -283,18 +287,16 @@ def test_blocking_and_awaited_doors_have_the_same_signatures() -> None:
 
 
 @pytest.mark.anyio
-async def test_what_one_api_writes_the_other_reads(tmp_path: Path) -> None:
+async def test_what_one_api_writes_the_other_reads(address: Path | str) -> None:
     from tiermem.embedding.hashed import HashEmbedder
 
-    async with await tiermem.AsyncMemory.open(
-        tmp_path / "store", engine="local", embedder=HashEmbedder()
-    ) as memory:
+    async with await tiermem.AsyncMemory.open(address, engine="local", embedder=HashEmbedder()) as memory:
         await memory.add("The ferry leaves at 9.40.", speaker="Ann")
         await memory.flush()
         answer = await memory.ask("When does the ferry leave?")
 
     def look() -> tuple[tiermem.Answer, int]:
-        with tiermem.open(tmp_path / "store", engine="local", embedder=HashEmbedder()) as blocking:
+        with tiermem.open(address, engine="local", embedder=HashEmbedder()) as blocking:
             return blocking.audit(answer.id).answer, len(blocking.pages())
 
     import anyio

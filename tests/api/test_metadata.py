@@ -13,6 +13,7 @@ import tiermem
 from pagestore import Turn
 from tests.api.conftest import OpenMemory
 from tests.reading.world import ListIndex
+from tests.stores import stored_bytes
 from tiermem.apps.cli.app import app
 from tiermem.dialogue import read_dialogue
 from tiermem.errors import InvalidInput
@@ -84,16 +85,17 @@ def test_it_goes_with_the_dialogue_and_comes_back(open_memory: OpenMemory, tmp_p
     assert [turn.metadata for turn in conversation.sessions[0].turns] == [{"channel": "boats", "n": [1]}, {}]
 
 
-def test_erasing_leaves_nothing_of_it(open_memory: OpenMemory, tmp_path: Path) -> None:
-    memory = open_memory(path=tmp_path / "store")
+def test_erasing_leaves_nothing_of_it(open_memory: OpenMemory, address: Path | str) -> None:
+    memory = open_memory()
     memory.add([Turn(speaker="Ann", text=SAID, turn_id="1", metadata={"patient": "Zdenka Varhulik"}), "Hm."])
     memory.flush()
     memory.ask("Where is the boat moored?", where={"patient": "Zdenka Varhulik"})
     assert memory.erase(turn="1", session="main", reason="asked for").erasure.turns
     memory.close()
-    left = [file for file in (tmp_path / "store").rglob("*") if file.is_file()]
-    assert left
-    assert not [file for file in left if b"Zdenka" in file.read_bytes() or b"Varhulik" in file.read_bytes()]
+    left = stored_bytes(address)
+    assert b"Hm." in left
+    assert b"Zdenka" not in left
+    assert b"Varhulik" not in left
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:

@@ -53,8 +53,8 @@ def test_whom_a_question_names_is_found_in_another_unicode_form(open_memory: Ope
         ("scout", "sc\u200bout"),  # an invisible character
     ],
 )
-def test_a_new_agent_that_looks_like_another_is_refused(tmp_path: Path, known: str, new: str) -> None:
-    with tiermem.open(tmp_path, engine="local", embedder="hashed", index="memory") as memory:
+def test_a_new_agent_that_looks_like_another_is_refused(address: Path | str, known: str, new: str) -> None:
+    with tiermem.open(address, engine="local", embedder="hashed", index="memory") as memory:
         memory.as_agent(known).add("The vault opens at nine.", speaker="Ann")
         for write in (
             lambda: memory.as_agent(new).add("Mine.", speaker="Ann"),
@@ -66,7 +66,7 @@ def test_a_new_agent_that_looks_like_another_is_refused(tmp_path: Path, known: s
         memory.as_agent(f"{known}-b").add("The gate opens at ten.", speaker="Ann")
         memory.as_agent(known).add("The vault closes at five.", speaker="Ann")
     with (
-        tiermem.open(tmp_path, engine="local", embedder="hashed", index="memory") as memory,
+        tiermem.open(address, engine="local", embedder="hashed", index="memory") as memory,
         pytest.raises(InvalidInput, match="choose another name"),
     ):
         memory.as_agent(new).add("Mine.", speaker="Ann")

@@ -48,6 +48,7 @@ def test_a_cell_run_again_gives_the_same_memory(open_memory: OpenMemory) -> None
     assert first.stats().turns == len(DIALOGUE) + 1
 
 
+@pytest.mark.local_only("the lock file of a space is looked at")
 def test_each_is_closed_by_itself_and_the_store_with_the_last(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:
@@ -66,6 +67,7 @@ def test_each_is_closed_by_itself_and_the_store_with_the_last(
     assert not is_held(tmp_path / "store")
 
 
+@pytest.mark.local_only("the lock file of a space is looked at")
 def test_a_memory_that_a_name_let_go_of_does_not_keep_the_store(tmp_path: Path) -> None:
     memory = tiermem.open(tmp_path, engine="local", embedder=HashEmbedder(), index="memory")
     memory.add("One.", speaker="Ann", session="s1")
@@ -117,6 +119,7 @@ def test_a_key_is_not_told(open_memory: OpenMemory) -> None:
     assert "sk-" not in str(raised.value)
 
 
+@pytest.mark.local_only("links between directories")
 def test_paths_are_compared_by_where_they_lead(open_memory: OpenMemory, tmp_path: Path) -> None:
     memory = open_memory()
     (tmp_path / "link").symlink_to(tmp_path / "store")
@@ -147,6 +150,7 @@ def test_many_threads_open_one_memory(open_memory: OpenMemory, tmp_path: Path) -
     assert open_memory().stats().turns == 24
 
 
+@pytest.mark.local_only("the lock file of a space is looked at")
 @pytest.mark.anyio
 async def test_awaited_memories_share_on_one_event_loop(tmp_path: Path) -> None:
     def opening() -> Any:
@@ -165,6 +169,7 @@ async def test_awaited_memories_share_on_one_event_loop(tmp_path: Path) -> None:
     assert not is_held(tmp_path)
 
 
+@pytest.mark.local_only("the lock file of a space is looked at")
 def test_an_opening_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="page_tokens"):
         tiermem.open(tmp_path, engine="local", page_tokens=1)
@@ -192,6 +197,7 @@ print(tiermem.open(sys.argv[1], **how).stats().turns, flush=True)
 """
 
 
+@pytest.mark.local_only("the lock file of a space is looked at")
 def test_a_forked_process_does_not_share_what_its_parent_has_open(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-c", FORKED, str(tmp_path / "memory")]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
@@ -212,14 +218,15 @@ def test_a_setting_that_is_misspelt_leaves_a_forgotten_memory_openable(
         assert again.stats().turns == 1
 
 
-def test_a_memory_that_nobody_holds_stands_in_nobodys_way(tmp_path: Path) -> None:
-    memory = tiermem.open(tmp_path / "store", engine="local", embedder=HashEmbedder())
+def test_a_memory_that_nobody_holds_stands_in_nobodys_way(address: Path | str) -> None:
+    memory = tiermem.open(address, engine="local", embedder=HashEmbedder())
     del memory
     gc.collect()
-    with tiermem.open(tmp_path / "store", engine="local", embedder=HashEmbedder(), page_tokens=300) as other:
+    with tiermem.open(address, engine="local", embedder=HashEmbedder(), page_tokens=300) as other:
         assert other.stats().turns == 0
 
 
+@pytest.mark.local_only("the lock file of a space is looked at")
 def test_closing_that_is_cut_short_still_lets_go_of_the_store(tmp_path: Path) -> None:
     async def main() -> None:
         memory = await AsyncMemory.open(tmp_path / "store", engine="local", embedder=HashEmbedder())

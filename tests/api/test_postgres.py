@@ -15,7 +15,7 @@ import tiermem
 from pagestore import Page, SpaceId
 from pagestore.errors import Inaccessible, NewerFormat, NotAStore
 from tests.api.conftest import DIALOGUE, OPTIONS, tell
-from tests.postgres import PostgresServer, execute
+from tests.postgres import PostgresServer, execute, values_in
 from tiermem.api import AsyncMemory
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import ErasedMeanwhile, InvalidInput, UnknownId
@@ -269,18 +269,7 @@ def test_no_column_of_any_table_holds_what_was_erased(memory: tiermem.Memory, ur
 
 def columns_with(url: str, word: str) -> set[str]:
     """The columns of all tables of the database that hold a word anywhere."""
-    columns = execute(
-        url,
-        "SELECT table_name, column_name, table_schema FROM information_schema.columns"
-        " WHERE table_schema NOT IN ('pg_catalog', 'information_schema')",
-    )
-    found = set()
-    for table, column, schema in columns:
-        rows = execute(url, f'SELECT "{column}" FROM "{schema}"."{table}"')  # noqa: S608  (names of columns)
-        values = [bytes(value) if isinstance(value, bytes) else str(value).encode() for (value,) in rows]
-        if any(word.encode() in value for value in values):
-            found.add(f"{table}.{column}")
-    return found
+    return {f"{table}.{column}" for table, column, value in values_in(url) if word.encode() in value}
 
 
 def test_words_are_found_in_whatever_table_they_are_left(memory: tiermem.Memory, url: str) -> None:

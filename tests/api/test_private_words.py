@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,10 @@ import pytest
 import tiermem
 from pagestore import Turn
 from tests.api.conftest import OpenMemory
+from tests.stores import NewAddress, is_on_postgresql
 from tiermem.errors import IndexUnavailable
 from tiermem.index.interface import Collection
+from tiermem.index.postgres import PostgresIndex
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.model import Evidence
 from tiermem.reading.search import MODES
@@ -94,24 +95,25 @@ def hold_alike(
 
 @pytest.mark.parametrize("given", [{}, {"hot_units": 12}, {"index": "memory"}])
 def test_private_turns_of_another_agent_change_nothing_of_what_is_found(
-    open_memory: OpenMemory, tmp_path: Path, given: dict[str, Any]
+    open_memory: OpenMemory, new_address: NewAddress, given: dict[str, Any], pytestconfig: pytest.Config
 ) -> None:
     alone, beside = (
-        got(told(open_memory(path=tmp_path / f"{hidden}", **given), hidden)) for hidden in (0, HIDDEN)
+        got(told(open_memory(path=new_address(f"{hidden}"), **given), hidden)) for hidden in (0, HIDDEN)
     )
-    hold_alike(alone, beside)
+    hold_alike(alone, beside, rounding=1e-6 if is_on_postgresql(pytestconfig) else 0.0)
     assert len(alone[0][f"turns: {ASKED}"][0]) == 20
 
 
 def test_private_turns_change_nothing_where_the_index_is_out_of_use(
-    open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_memory: OpenMemory, new_address: NewAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memories = [told(open_memory(path=tmp_path / f"{hidden}"), hidden) for hidden in (0, 300)]
+    memories = [told(open_memory(path=new_address(f"{hidden}")), hidden) for hidden in (0, 300)]
 
     async def fails(*_: object) -> None:
         raise IndexUnavailable("out of use")
 
-    monkeypatch.setattr(SqliteIndex, "mark", fails)
+    for index in (SqliteIndex, PostgresIndex):
+        monkeypatch.setattr(index, "mark", fails)
     alone, beside = map(got, memories)
     hold_alike(alone, beside)
     assert "keywords in the log" in repr(alone)

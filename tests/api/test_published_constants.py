@@ -50,8 +50,8 @@ def test_the_size_of_a_page_is_a_thousand_tokens(parts: Components) -> None:
     assert log._options.page_tokens == 1000
 
 
-def test_a_page_seals_when_it_would_pass_a_thousand_tokens(tmp_path: Path) -> None:
-    with tiermem.open(tmp_path / "store", engine="local", embedder=HashEmbedder()) as memory:
+def test_a_page_seals_when_it_would_pass_a_thousand_tokens(address: Path | str) -> None:
+    with tiermem.open(address, engine="local", embedder=HashEmbedder()) as memory:
         for number in range(60):
             memory.add(f"On day {number} the boat went out for herring again.", speaker="Ann", session="s")
         (first, *_) = memory.pages()

@@ -36,6 +36,7 @@ def asked_read_only(open_memory: OpenMemory, store: Path) -> Answer:
     return answer
 
 
+@pytest.mark.local_only("the times of files are compared")
 def test_a_question_is_answered_read_only_and_nothing_is_written(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:

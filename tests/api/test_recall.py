@@ -8,6 +8,7 @@ import pytest
 import tiermem
 from pagestore import SessionId, Turn
 from tests.api.conftest import OpenMemory
+from tests.stores import NewAddress
 from tiermem.errors import InvalidInput
 
 ASKED = datetime(2024, 5, 15, 12, 0, tzinfo=UTC)
@@ -60,10 +61,10 @@ TIMEFRAMES: tuple[tuple[Any, set[str]], ...] = (
 
 
 @pytest.fixture(scope="module")
-def boats(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def boats(session_address: NewAddress) -> Any:
     from tiermem.embedding.hashed import HashEmbedder
 
-    where = tmp_path_factory.mktemp("boats") / "store"
+    where = session_address("boats")
     with tiermem.open(where, engine="local", embedder=HashEmbedder(), distil="inline") as memory:
         for name, said_at in SAID.items():
             turn = Turn(speaker="Ann", text=f"I sailed to {name} Island in the boat.", said_at=said_at)

@@ -235,11 +235,9 @@ def test_reading_alone_nothing_is_remembered(memory: tiermem.Memory, open_memory
             attempt()
 
 
-def test_two_corrections_of_one_unit_at_once_do_not_both_hold(tmp_path: Path) -> None:
+def test_two_corrections_of_one_unit_at_once_do_not_both_hold(address: Path | str) -> None:
     async def main() -> tuple[list[type], int]:
-        async with await tiermem.AsyncMemory.open(
-            tmp_path, engine="local", embedder=HashEmbedder()
-        ) as memory:
+        async with await tiermem.AsyncMemory.open(address, engine="local", embedder=HashEmbedder()) as memory:
             old = (await memory.remember("Ann lives in Bonn.", speaker="Ann")).unit
             told = ("Ann lives in Basel.", "Ann lives in Turin.")
             done = await asyncio.gather(
@@ -252,7 +250,9 @@ def test_two_corrections_of_one_unit_at_once_do_not_both_hold(tmp_path: Path) ->
     assert units == 1
 
 
-def test_erasing_waits_for_what_is_being_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_erasing_waits_for_what_is_being_remembered(
+    address: Path | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     find, sealed, go_on = Writer._page_with, asyncio.Event(), asyncio.Event()
 
     async def slowly(self: Writer, *place: Any) -> Page:
@@ -262,9 +262,7 @@ def test_erasing_waits_for_what_is_being_remembered(tmp_path: Path, monkeypatch:
         return page
 
     async def main() -> tuple[SummaryUnit, ...]:
-        async with await tiermem.AsyncMemory.open(
-            tmp_path, engine="local", embedder=HashEmbedder()
-        ) as memory:
+        async with await tiermem.AsyncMemory.open(address, engine="local", embedder=HashEmbedder()) as memory:
             monkeypatch.setattr(Writer, "_page_with", slowly)
             remembering = asyncio.create_task(memory.remember("Ann lives in Bonn.", session="s"))
             await sealed.wait()

@@ -268,10 +268,10 @@ async def test_an_index_that_is_slow_is_not_waited_for(monkeypatch: pytest.Monke
 
 
 @pytest.mark.anyio
-async def test_closing_finishes_what_the_last_call_left_for_later(tmp_path: Path) -> None:
+async def test_closing_finishes_what_the_last_call_left_for_later(address: Path | str) -> None:
     def opened(distil: When) -> Awaitable[tiermem.AsyncMemory]:
         return tiermem.AsyncMemory.open(
-            tmp_path, engine="local", embedder=HashEmbedder(), distil=distil, page_tokens=60
+            address, engine="local", embedder=HashEmbedder(), distil=distil, page_tokens=60
         )
 
     memory = await opened("background")

@@ -89,6 +89,7 @@ def test_the_url_of_a_server_is_asked(tmp_path: Path) -> None:
         tiermem.open(tmp_path / "store", embedder=HashEmbedder(), index="http://127.0.0.1:9")
 
 
+@pytest.mark.local_only("the files of a store are listed")
 @pytest.mark.parametrize("distil", ["inline", "deferred"])
 def test_an_index_in_memory_writes_nothing_and_knows_everything_when_opened_again(
     open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, distil: str

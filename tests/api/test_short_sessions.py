@@ -107,6 +107,7 @@ def test_worded_claims_are_counted_and_their_words_kept(open_memory: OpenMemory,
     assert memory.stats().claims_worded == 1
 
 
+@pytest.mark.local_only("the files of a space are read")
 def test_a_quote_goes_with_its_words(open_memory: OpenMemory, script: Script, tmp_path: Path) -> None:
     memory = open_memory(engine="model", model=FunctionModel(script), distil="deferred")
     tell_all(memory)

@@ -18,6 +18,8 @@ from tiermem.errors import IndexLocked
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.runtime.components import Components
 
+pytestmark = pytest.mark.local_only("sizes, files and locks of an index on disk")
+
 LIKE_MINILM = HashEmbedder(384)
 WORDS = (
     "ferry",

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 import tiermem
-from pagestore import MemoryLog, PageLog
-from pagestore.lines.memory import MemoryLines
+from pagestore import PageLog
+from pagestore.log import Log
 from tests.api.conftest import OPTIONS
+from tests.logs import new_shared_lines
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput
 from tiermem.runtime.components import Opening
@@ -18,12 +19,12 @@ Two = tuple[tiermem.Memory, tiermem.Memory]
 
 
 @pytest.fixture
-def two(monkeypatch: pytest.MonkeyPatch) -> Iterator[Two]:
-    """Two memories with an index each, over the same lines in memory."""
-    lines = MemoryLines()
+def two(logs: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Two]:
+    """Two memories with an index each, over the same lines."""
+    lines = iter(new_shared_lines())
 
     def open_log(opening: Opening, store: object, options: object) -> PageLog:
-        return MemoryLog(opening.space, lines=lines.share())
+        return Log(next(lines), opening.space)
 
     monkeypatch.setattr("tiermem.runtime.opening._log", open_log)
     with (

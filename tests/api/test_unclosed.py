@@ -17,9 +17,9 @@ memory.add([f"Ann: The boat has {n} sails." for n in range(30)], session="s1")
 """
 
 
-def ended(store: Path, *, distil: str, then: str = "") -> subprocess.CompletedProcess[str]:
+def ended(address: Path | str, *, distil: str, then: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", OPENED + then, str(store), distil],
+        [sys.executable, "-c", OPENED + then, str(address), distil],
         capture_output=True,
         text=True,
         timeout=120,
@@ -28,20 +28,20 @@ def ended(store: Path, *, distil: str, then: str = "") -> subprocess.CompletedPr
 
 
 @pytest.mark.parametrize("distil", ["inline", "background", "deferred"])
-def test_a_memory_never_closed_does_not_keep_the_program_alive(tmp_path: Path, distil: str) -> None:
-    found = ended(tmp_path / "store", distil=distil, then="memory.ask('How many sails?')")
+def test_a_memory_never_closed_does_not_keep_the_program_alive(address: Path | str, distil: str) -> None:
+    found = ended(address, distil=distil, then="memory.ask('How many sails?')")
     assert (found.returncode, found.stderr) == (0, "")
-    with tiermem.open(tmp_path / "store", create=False, engine="local") as memory:
+    with tiermem.open(address, create=False, engine="local") as memory:
         assert memory.stats().turns == 30
         assert memory.verify().ok
 
 
-def test_an_error_nobody_caught_ends_the_program_with_that_error(tmp_path: Path) -> None:
-    found = ended(tmp_path / "store", distil="background", then="raise ValueError('of the caller')")
+def test_an_error_nobody_caught_ends_the_program_with_that_error(address: Path | str) -> None:
+    found = ended(address, distil="background", then="raise ValueError('of the caller')")
     assert found.returncode == 1
     assert found.stderr.splitlines()[-1] == "ValueError: of the caller"
 
 
-def test_a_memory_that_was_closed_has_nothing_left_to_do_at_the_end(tmp_path: Path) -> None:
-    found = ended(tmp_path / "store", distil="inline", then="memory.close(); memory.close()")
+def test_a_memory_that_was_closed_has_nothing_left_to_do_at_the_end(address: Path | str) -> None:
+    found = ended(address, distil="inline", then="memory.close(); memory.close()")
     assert (found.returncode, found.stderr) == (0, "")

@@ -17,6 +17,8 @@ from pagestore.errors import OlderFormat
 from pagestore.values import checkpoint_of
 from tests.api.conftest import OpenMemory
 
+pytestmark = pytest.mark.local_only("a store of format 1")
+
 GOLDEN = Path(__file__).parent / "golden" / "memory-of-format-1"
 TOLD: dict[str, Any] = json.loads((GOLDEN / "told.json").read_text())
 KEPT, LATER = checkpoint_of(TOLD["kept"]), checkpoint_of(TOLD["later"])

@@ -69,8 +69,8 @@ FORMATS = {
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[tiermem.Memory]:
-    with tiermem.open(tmp_path / "memory", engine="local") as opened:
+def memory(address: Path | str) -> Iterator[tiermem.Memory]:
+    with tiermem.open(address, engine="local") as opened:
         yield opened
 
 

@@ -22,8 +22,8 @@ SETTINGS: dict[str, Any] = {"engine": "local", "index": "memory", "distil": "inl
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[tiermem.Memory]:
-    with tiermem.open(tmp_path / "memory", embedder=HashEmbedder(), **SETTINGS) as opened:
+def memory(address: Path | str) -> Iterator[tiermem.Memory]:
+    with tiermem.open(address, embedder=HashEmbedder(), **SETTINGS) as opened:
         yield opened
 
 

@@ -71,7 +71,9 @@ def open_memory(open_remote: OpenMemory) -> OpenMemory:
 
 @pytest.fixture(scope="module")
 def dialogue_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_dialogue_store(tmp_path_factory.mktemp("dialogue") / "store")
+    store = tmp_path_factory.mktemp("dialogue") / "store"
+    build_dialogue_store(store)
+    return store
 
 
 @pytest.fixture
