@@ -35,11 +35,11 @@ def bench_command(
     if postgres is not None:
         from eval.bench.scale import measure_stores, measure_writers, render_scale
 
-        if as_json:
-            raise typer.BadParameter("--postgres prints Markdown, not JSON")
         stores = list(measure_stores(postgres, [int(size) for size in sizes.split(",")]))
-        table = render_scale(stores, list(measure_writers(postgres)))
-        print(table)  # noqa: T201
+        writers = list(measure_writers(postgres))
+        table = render_scale(stores, writers)
+        values = {"stores": list(map(asdict, stores)), "writers": list(map(asdict, writers))}
+        print(json.dumps(values, indent=2) if as_json else table)  # noqa: T201
         if page is not None:
             page.write_text(table, encoding="utf-8")
         return

@@ -10,8 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
 from tempfile import TemporaryDirectory
-from typing import Literal, TypeAlias
+from threading import Timer
+from typing import Literal
 from uuid import uuid4
 
 import tiermem
@@ -21,20 +24,43 @@ from tiermem.embedding.hashed import HashEmbedder
 QUESTIONS = 20
 WRITTEN = 200
 """Turns that each process adds, one by one."""
+LIMIT = 600.0
+"""Seconds after which processes that add are killed."""
 
-Row: TypeAlias = tuple[str | int | float, ...]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreTimes:
+    """Times of one store; those of calls are medians in milliseconds."""
+
+    store: str
+    turns: int
+    added_per_second: float
+    add_ms: float
+    search_ms: float
+    context_ms: float
+    ask_ms: float
+    erase_ms: float
 
 
-def measure_stores(url: str, sizes: Sequence[int]) -> Iterator[Row]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriterRates:
+    """Turns a second that processes add together, each to a space of its own or all to one."""
+
+    processes: int
+    own_spaces: float
+    one_space: float
+
+
+def measure_stores(url: str, sizes: Sequence[int]) -> Iterator[StoreTimes]:
     """Measure each store with each number of turns, in spaces of their own."""
     for size in sizes:
         with TemporaryDirectory() as folder:
-            yield ("disk", size, *_times(folder, "embedded", size))
-        yield ("PostgreSQL", size, *_times(url, "embedded", size))
-        yield ("PostgreSQL, pgvector", size, *_times(url, "pgvector", size))
+            yield _measure_store("disk", folder, "embedded", size)
+        yield _measure_store("PostgreSQL", url, "embedded", size)
+        yield _measure_store("PostgreSQL, pgvector", url, "pgvector", size)
 
 
-def _times(place: str, index: Literal["embedded", "pgvector"], size: int) -> list[float]:
+def _measure_store(store: str, place: str, index: Literal["embedded", "pgvector"], size: int) -> StoreTimes:
     turns = list(make_turns(size))
     with tiermem.open(
         place, space=_new_space(), engine="local", embedder=HashEmbedder(), index=index
@@ -49,16 +75,18 @@ def _times(place: str, index: Literal["embedded", "pgvector"], size: int) -> lis
         memory.flush()
         many = size / (time.perf_counter() - started)
         asked = [question.text for question in make_questions(turns, QUESTIONS)]
-        return [
-            many,
-            _median(lambda text: memory.add(text, session="one"), asked),
-            _median(memory.search, asked),
-            _median(memory.context, asked),
-            _median(memory.ask, asked),
-            _median(
+        return StoreTimes(
+            store=store,
+            turns=size,
+            added_per_second=many,
+            add_ms=_median(lambda text: memory.add(text, session="one"), asked),
+            search_ms=_median(memory.search, asked),
+            context_ms=_median(memory.context, asked),
+            ask_ms=_median(memory.ask, asked),
+            erase_ms=_median(
                 lambda turn: memory.erase(turn=turn, session="s0", reason="asked to"), ["t1", "t2", "t3"]
             ),
-        ]
+        )
 
 
 def _median(work: Callable[[str], object], texts: Sequence[str]) -> float:
@@ -71,15 +99,20 @@ def _median(work: Callable[[str], object], texts: Sequence[str]) -> float:
     return statistics.median(taken)
 
 
-def measure_writers(url: str, counts: Sequence[int] = (1, 2, 4), turns: int = WRITTEN) -> Iterator[Row]:
-    """Measure adds per second of several processes, each with a space of its own, and all with one."""
+def measure_writers(
+    url: str, counts: Sequence[int] = (1, 2, 4), *, turns: int = WRITTEN, limit: float = LIMIT
+) -> Iterator[WriterRates]:
+    """Measure adds per second of several processes, each with a space of its own, and all with one.
+
+    Raises `RuntimeError` where one of them fails or takes longer than `limit` seconds.
+    """
     for count in counts:
-        common = _new_space()
-        own = _added_per_second(url, [_new_space() for _ in range(count)], turns)
-        yield count, own, _added_per_second(url, [common] * count, turns)
+        own = _added_per_second(url, [_new_space() for _ in range(count)], turns, limit)
+        common = _added_per_second(url, [_new_space()] * count, turns, limit)
+        yield WriterRates(processes=count, own_spaces=own, one_space=common)
 
 
-def _added_per_second(url: str, spaces: Sequence[str], turns: int) -> float:
+def _added_per_second(url: str, spaces: Sequence[str], turns: int, limit: float) -> float:
     writers = [
         subprocess.Popen(  # noqa: S603  # this interpreter
             [sys.executable, "-m", "eval.bench.scale", url, space, str(turns)],
@@ -89,39 +122,65 @@ def _added_per_second(url: str, spaces: Sequence[str], turns: int) -> float:
         )
         for space in spaces
     ]
-    for writer in writers:
-        assert writer.stdout is not None  # noqa: S101  # a pipe
-        writer.stdout.readline()
-    started = time.perf_counter()
-    for writer in writers:
-        assert writer.stdin is not None  # noqa: S101  # a pipe
-        writer.stdin.write("\n")
-        writer.stdin.flush()
-    for writer in writers:
-        assert writer.stdout is not None  # noqa: S101  # a pipe
-        if writer.stdout.readline() != "added\n":
-            raise RuntimeError("a process that adds has failed")
-    added = len(spaces) * turns / (time.perf_counter() - started)
-    for writer in writers:
-        writer.communicate()
-    return added
+    with _killing(writers, limit):
+        for writer in writers:
+            _expect(writer, "open")
+        started = time.perf_counter()
+        for writer in writers:
+            assert writer.stdin is not None  # noqa: S101  # a pipe
+            writer.stdin.write("\n")
+            writer.stdin.flush()
+        for writer in writers:
+            _expect(writer, "added")
+        return len(spaces) * turns / (time.perf_counter() - started)
 
 
-def render_scale(stores: Sequence[Row], writers: Sequence[Row]) -> str:
+@contextmanager
+def _killing(processes: Sequence[subprocess.Popen[str]], limit: float) -> Iterator[None]:
+    """Kill the processes after `limit` seconds and when the block fails; wait until they have ended."""
+
+    def kill() -> None:
+        for process in processes:
+            process.kill()
+
+    timer = Timer(limit, kill)
+    timer.start()
+    try:
+        yield
+    except BaseException:
+        kill()
+        raise
+    finally:
+        for process in processes:
+            process.communicate()
+        timer.cancel()
+
+
+def _expect(writer: subprocess.Popen[str], line: str) -> None:
+    assert writer.stdout is not None  # noqa: S101  # a pipe
+    if writer.stdout.readline() != f"{line}\n":
+        raise RuntimeError("a process that adds has failed, or was killed because it took too long")
+
+
+def render_scale(stores: Sequence[StoreTimes], writers: Sequence[WriterRates]) -> str:
     """Render both tables as Markdown; times are medians in milliseconds."""
-    heads = (
-        "| store | turns | turns added a second | add a turn | search | context | ask | erase a turn |",
-        "| processes | turns a second, own spaces | turns a second, one space |",
+    tables = (
+        _table(
+            "| store | turns | turns added a second | add a turn | search | context | ask | erase a turn |",
+            stores,
+        ),
+        _table("| processes | turns a second, own spaces | turns a second, one space |", writers),
     )
-    tables = [
-        "\n".join([head, "|---" * (head.count("|") - 1) + "|", *map(_row, rows)])
-        for head, rows in zip(heads, (stores, writers), strict=True)
-    ]
     return "\n\n".join(tables) + "\n"
 
 
-def _row(row: Row) -> str:
-    return f"| {' | '.join(f'{cell:,.1f}' if isinstance(cell, float) else str(cell) for cell in row)} |"
+def _table(head: str, rows: Sequence[StoreTimes | WriterRates]) -> str:
+    return "\n".join([head, "|---" * (head.count("|") - 1) + "|", *map(_row, rows)])
+
+
+def _row(row: StoreTimes | WriterRates) -> str:
+    cells = (f"{cell:,.1f}" if isinstance(cell, float) else str(cell) for cell in astuple(row))
+    return f"| {' | '.join(cells)} |"
 
 
 def _new_space() -> str:

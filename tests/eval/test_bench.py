@@ -1,11 +1,18 @@
 """The table and the pictures of `python -m eval bench`."""
 
+import json
 import re
+from dataclasses import astuple
+from functools import partial
 from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
 
 from eval.bench.measure import Measured
 from eval.bench.page import write_page
 from eval.bench.scale import measure_stores, measure_writers, render_scale
+from eval.cli import app
 from tests.eval.test_report import BOTTOM
 from tests.postgres import PostgresServer, execute
 
@@ -41,9 +48,31 @@ def test_stores_and_writers_are_measured_in_postgresql(postgres: PostgresServer)
     stores = list(measure_stores(url, [50]))
     writers = list(measure_writers(url, [2], turns=2))
     added = execute(url, "SELECT count(DISTINCT space) FROM tiermem.lines")
-    assert [row[:2] for row in stores] == [("disk", 50), ("PostgreSQL", 50), ("PostgreSQL, pgvector", 50)]
-    assert all(isinstance(cell, float) and cell > 0 for row in stores for cell in row[2:])
+    assert [(one.store, one.turns) for one in stores] == [
+        ("disk", 50),
+        ("PostgreSQL", 50),
+        ("PostgreSQL, pgvector", 50),
+    ]
+    assert all(isinstance(cell, float) and cell > 0 for one in stores for cell in astuple(one)[2:])
     assert added == [(5,)], "two spaces of stores, two of writers, one that writers share"
     rows = render_scale(stores, writers).splitlines()
     assert rows[0].startswith("| store | turns | turns added a second |")
     assert rows[-1].startswith("| 2 | ")
+
+
+def test_processes_that_take_too_long_are_killed(postgres: PostgresServer) -> None:
+    with pytest.raises(RuntimeError, match="took too long"):
+        list(measure_writers(postgres.create_database(), [2], turns=10**6, limit=0.5))
+
+
+def test_times_in_postgresql_are_printed_as_json(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval.bench.scale.measure_writers", partial(measure_writers, counts=[1], turns=1))
+    arguments = ["bench", "--postgres", postgres.create_database(), "--sizes", "30", "--json"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    shown = json.loads(done.stdout)
+    assert [one["store"] for one in shown["stores"]] == ["disk", "PostgreSQL", "PostgreSQL, pgvector"]
+    assert [one["processes"] for one in shown["writers"]] == [1]
+    assert shown["stores"][0]["add_ms"] > 0
