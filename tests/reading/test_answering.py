@@ -320,7 +320,7 @@ async def test_an_audit_of_a_derivation_from_other_words_or_another_value_is_not
         assert [one.intact for one in audit.derivations] == [False]
         assert not audit.intact
         assert "computed again: the same" not in str(audit)
-        assert "computed again: " in str(audit)
+        assert "computed again by the rules of today: " in str(audit)
 
 
 async def test_an_audit_takes_the_words_of_a_derivation_from_the_pages_and_not_from_the_answer() -> None:

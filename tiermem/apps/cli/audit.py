@@ -134,7 +134,8 @@ def _derivation_text(one: AuditedDerivation) -> Text:
     words = Text(show_controls(derivation_in_words(one.derivation)))
     if one.intact:
         return words.append("; computed again: the same", style="green")
-    return words.append(f"; COMPUTED AGAIN: {show_controls(one.now or 'nothing')}", style="bold red")
+    now = show_controls(one.now or "nothing")
+    return words.append(f"; COMPUTED AGAIN by the rules of today: {now}", style="bold red")
 
 
 def _claim(citation: Citation, chosen_by: str, *, intact: bool) -> Table:

@@ -56,7 +56,8 @@ class AuditedCitation:
 class AuditedDerivation:
     """A value the answer was said to follow by, and what code computes today from the same words.
 
-    `now` is `None` where their words cannot be read, or no longer give a value.
+    `now` is `None` where their words cannot be read, or give no value. The rules of a new version may compute
+    another value, or none, from the same words: the words are as cited where the citations are intact.
     """
 
     derivation: Derivation
@@ -113,7 +114,8 @@ WAYS: Mapping[Way, str] = {
 
 def derived_in_words(one: AuditedDerivation) -> str:
     """A derivation, and whether computing it again gives the same."""
-    again = "computed again: the same" if one.intact else f"computed again: {one.now or 'nothing'}"
+    now = one.now or "nothing"
+    again = "computed again: the same" if one.intact else f"computed again by the rules of today: {now}"
     return f"{derivation_in_words(one.derivation)}; {again}"
 
 
