@@ -12,7 +12,7 @@ import pytest
 import tiermem
 from pagestore import Turn
 from tests.api.conftest import OpenMemory
-from tests.stores import NewAddress, is_on_postgresql
+from tests.stores import NewAddress
 from tiermem.errors import IndexUnavailable
 from tiermem.index.interface import Collection
 from tiermem.index.postgres import PostgresIndex
@@ -95,12 +95,12 @@ def hold_alike(
 
 @pytest.mark.parametrize("given", [{}, {"hot_units": 12}, {"index": "memory"}])
 def test_private_turns_of_another_agent_change_nothing_of_what_is_found(
-    open_memory: OpenMemory, new_address: NewAddress, given: dict[str, Any], pytestconfig: pytest.Config
+    open_memory: OpenMemory, new_address: NewAddress, given: dict[str, Any]
 ) -> None:
     alone, beside = (
         got(told(open_memory(path=new_address(f"{hidden}"), **given), hidden)) for hidden in (0, HIDDEN)
     )
-    hold_alike(alone, beside, rounding=1e-6 if is_on_postgresql(pytestconfig) else 0.0)
+    hold_alike(alone, beside)
     assert len(alone[0][f"turns: {ASKED}"][0]) == 20
 
 

@@ -150,8 +150,10 @@ _BY_WORDS: LiteralString = (
     " WHERE p.id = holder.id AND {corpus} OFFSET 0) AS point),"
     # A window and no joins: without statistics the planner may count for each holder.
     " counted AS (SELECT *, count(*) OVER (PARTITION BY n, term) + 0.5::float8 AS holders FROM holder),"
+    # In the order of terms, so that entries that are not seen do not change the last digits.
     " ranked AS (SELECT n, entry, sum(weight * ln(1 +"
-    " ((SELECT count(*) FROM tiermem_index.points WHERE {corpus}) + 1 - holders) / holders)) AS score"
+    " ((SELECT count(*) FROM tiermem_index.points WHERE {corpus}) + 1 - holders) / holders) ORDER BY term)"
+    " AS score"
     " FROM counted WHERE is_seen GROUP BY n, entry)"
     " SELECT n, entry, score FROM (SELECT *, row_number() OVER"
     " (PARTITION BY n ORDER BY round(score::numeric, 5) DESC, entry) AS place FROM ranked) AS placed"
