@@ -29,6 +29,7 @@ from tiermem.index.testing import (
     MONDAY,
     OTHER,
     IndexContract,
+    entry,
     random_entries,
     same,
     upto,
@@ -253,6 +254,19 @@ async def test_the_nearest_of_many_entries_are_those_of_an_exact_search(
         for found, hits in zip(near, exact, strict=True)
     ]
     assert fmean(shares) >= 0.98
+    await index.close()
+
+
+async def test_what_one_entry_of_many_vectors_hides_from_hnsw_is_found_by_an_exact_search(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = PostgresIndex(url, HashEmbedder())
+    long = entry("long", "\n".join("the garden " * 39 + f"{n}" for n in range(64)))
+    await index.put(ANN, "units", [long, *GARDEN])
+    exact = await index.search(ANN, "units", "the garden", limit=2, mode="dense")
+    assert [hit.id for hit in exact] == ["long", "u1"]
+    monkeypatch.setattr(postgres, "EXACT", 1)
+    assert await index.search(ANN, "units", "the garden", limit=2, mode="dense") == exact
     await index.close()
 
 

@@ -3,6 +3,8 @@
 from tests.planted.bug import Bug
 
 _ALL = ("tests/index",)
+_POSTGRES = ("tests/index/test_postgres.py",)
+_NEEDS_POSTGRES = "it takes a PostgreSQL server, which the quick tier does without"
 
 BUGS = (
     Bug(
@@ -186,5 +188,32 @@ BUGS = (
         before="self._said.subtract(self._named_in(self._payloads[place]))",
         after="",
         found_by=("tests/index/test_memory.py",),
+    ),
+    Bug(
+        name="an entry of many vectors hides others from a search by HNSW",
+        file="tiermem/index/postgres.py",
+        function="PostgresIndex._by_vector",
+        before="len(found) == limit",
+        after="found",
+        found_by=_POSTGRES,
+        slow_reason=_NEEDS_POSTGRES,
+    ),
+    Bug(
+        name="a search by words in PostgreSQL finds what the caller may not see",
+        file="tiermem/index/postgres.py",
+        function="PostgresIndex._by_words",
+        before="_BY_WORDS.format(seen=seen, corpus=corpus)",
+        after='_BY_WORDS.format(seen=seen, corpus=corpus).replace("WHERE is_seen", "")',
+        found_by=_POSTGRES,
+        slow_reason=_NEEDS_POSTGRES,
+    ),
+    Bug(
+        name="a word in PostgreSQL is as rare as among what a filter lets through",
+        file="tiermem/index/postgres.py",
+        function="PostgresIndex._by_words",
+        before="_condition(collection, allowed.corpus)",
+        after="_condition(collection, allowed)",
+        found_by=_POSTGRES,
+        slow_reason=_NEEDS_POSTGRES,
     ),
 )
