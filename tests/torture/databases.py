@@ -32,7 +32,7 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import TierMemError, UnknownId
 
 WRITERS = 4
-SPACES = 50
+SPACES = 200
 _OPEN = 6
 """Spaces that a writer has open at a time."""
 _PAUSE = (0.2, 1.0)
@@ -397,7 +397,7 @@ ROWS = (
         name="postgres",
         failure="a process, the server or a connection ends while several processes write one database",
         done=(
-            "four processes write, summarise, ask and erase in 50 spaces of one PostgreSQL, with the index "
+            "four processes write, summarise, ask and erase in 200 spaces of one PostgreSQL, with the index "
             "in each of them or in the database; one of them is "
             "killed, the server restarts or crashes, or a proxy cuts every connection"
         ),
