@@ -85,12 +85,9 @@ def got(memory: tiermem.Memory) -> tuple[dict[str, Any], list[float]]:
     return texts, numbers
 
 
-def hold_alike(
-    one: tuple[dict[str, Any], list[float]], other: tuple[dict[str, Any], list[float]], rounding: float = 0.0
-) -> None:
-    """Both are the same, their numbers to the last digit or up to what an engine rounds."""
-    assert one[0] == other[0]
-    assert one[1] == pytest.approx(other[1], rel=0, abs=rounding)
+def hold_alike(one: tuple[dict[str, Any], list[float]], other: tuple[dict[str, Any], list[float]]) -> None:
+    """Both are the same, their numbers to the last digit."""
+    assert one == other
 
 
 @pytest.mark.parametrize("given", [{}, {"hot_units": 12}, {"index": "memory"}])

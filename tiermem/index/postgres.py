@@ -385,7 +385,7 @@ class PostgresIndex(ProjectedIndex):
             for n, probe in probes
             for term, weight in cast("Terms", probe.by).items()
         ]
-        seen, values = _condition(collection, allowed, among="id IN (SELECT unnest(%s::uuid[]))")
+        seen, values = _condition(collection, allowed)
         corpus, corpus_values = _condition(collection, allowed.corpus)
         place = [allowed.match["space"], collection]
         parameters = [*_columns(asked, 4), *place, *values, *corpus_values, *corpus_values, limit]
@@ -545,14 +545,8 @@ def _translating() -> Iterator[None]:
         raise IndexUnavailable(f"the index could not be used: {error}") from error
 
 
-def _condition(
-    collection: Collection, allowed: PointFilter, *, among: LiteralString = "id = ANY(%s::uuid[])"
-) -> tuple[LiteralString, list[object]]:
-    """A condition on points and its parameters.
-
-    `among` confines it to points by id: with `ANY` an index finds them, with a subquery in a list of columns
-    they are in a hash table.
-    """
+def _condition(collection: Collection, allowed: PointFilter) -> tuple[LiteralString, list[object]]:
+    """A condition on points and its parameters."""
     conditions: list[LiteralString] = ["collection = %s"]
     values: list[object] = [collection]
     for field, value in allowed.match.items():
@@ -562,7 +556,7 @@ def _condition(
         conditions.append("owner = ANY(%s)")
         values.append(["", *allowed.owners])
     if allowed.among is not None:
-        conditions.append(among)
+        conditions.append("id = ANY(%s::uuid[])")
         values.append(list(allowed.among))
     for timeframe in allowed.when:
         since, until = _TIME_COLUMNS[timeframe.about]
