@@ -2,50 +2,53 @@
 
 Half of the questions of a conversation are looked up, and their gold evidence says how that turned out: the
 units found that rest on evidence succeeded, the others failed. All of it is recorded by `memory.feedback`.
-Then the other half is looked up, and ranked with and without what was learnt, by the function that reading
-ranks units by and for several weights. Which half a question is of depends on its id alone.
+Then the other half is looked up, and ranked with and without what was learnt, for several weights: two
+neighbours change places where their signals, by MemTier's weights, differ by more than their scores. The id
+of a question alone decides which half it is of.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from eval.corpus import placed, turn_passage
+from eval.memtier.score import DEFAULT, FADES, MULTIPLIERS
 from eval.metrics.intervals import Estimate, estimate
 from eval.types import Case, CaseId, LabelledQuestion, Passage
 from pagestore import PageId, Span
 from tiermem import AsyncMemory, Evidence, Signals, UnitId
 from tiermem.embedding.interface import Embedder
 from tiermem.reasoning import Engine
-from tiermem.salience import PUBLISHED, SignalWeights, order_by_signals, strength
 
 TOP: Final = 5
 """Units of which the share of evidence is counted."""
 LISTENS: Final = {"a little (.02)": 0.02, "some (.1)": 0.1, "all it may": 1_000.0}
 """How much ranking listens; whatever that is, no unit moves more than one place."""
-BY_FEEDBACK: Final = SignalWeights(decay=0.0, tier=0.0)
+DECAY, FEEDBACK, TIER = DEFAULT[2:]
+"""MemTier's weights of age, of outcomes and of tiers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """One way of ranking: which signals count, how much, and whether outcomes are among them."""
+    """One way of ranking: by outcomes or by all signals, how much they count, and with outcomes or not."""
 
     name: str
-    weights: SignalWeights
+    by_feedback: bool
     listens: float
     judged: bool
 
 
 VARIANTS: Final = tuple(
-    Variant(name=f"{signals}, {how}", weights=weights, listens=listens, judged=judged)
-    for signals, weights, judged in (
-        ("feedback alone", BY_FEEDBACK, True),
-        ("all signals", PUBLISHED, True),
-        ("all signals but feedback", PUBLISHED, False),
+    Variant(name=f"{signals}, {how}", by_feedback=by_feedback, listens=listens, judged=judged)
+    for signals, by_feedback, judged in (
+        ("feedback alone", True, True),
+        ("all signals", False, True),
+        ("all signals but feedback", False, False),
     )
     for how, listens in LISTENS.items()
 )
@@ -214,9 +217,35 @@ def _ranked(
 ) -> list[Evidence]:
     known = [signals[unit_id] for one in found if (unit_id := one.unit_id) is not None]
     told = known if variant.judged else [replace(one, weight=0.0) for one in known]
-    strengths = [strength(one, at, variant.weights) for one in told]
+    strengths = [strength(one, at, by_feedback=variant.by_feedback) for one in told]
     order = order_by_signals([one.score for one in found], strengths, variant.listens)
     return [found[place] for place in order]
+
+
+def strength(signals: Signals, at: datetime, *, by_feedback: bool) -> float:
+    """MemTier's score of a unit at some moment, without the question, as a share of the highest one."""
+    outcome = (signals.weight + 1) / 2
+    if by_feedback:
+        return outcome
+    days = max((at - signals.said_at).total_seconds() / 86_400, 0.0) if signals.said_at else math.inf
+    most = DECAY + FEEDBACK + TIER * (MULTIPLIERS["procedural"] - 1)
+    tier = TIER * (MULTIPLIERS[signals.tier] - 1)
+    return (DECAY * math.exp(-FADES * days) + FEEDBACK * outcome + tier) / most
+
+
+def order_by_signals(scores: Sequence[float], strengths: Sequence[float], weight: float) -> list[int]:
+    """The places of what is ranked, in an order in which each may have changed places with the one before it.
+
+    It does where its signals, by their weight, exceed that one's by more than their scores differ.
+    """
+    order, at = list(range(len(scores))), 1
+    while at < len(order):
+        before, this = order[at - 1], order[at]
+        if weight * (strengths[this] - strengths[before]) > scores[before] - scores[this]:
+            order[at - 1], order[at] = this, before
+            at += 1
+        at += 1
+    return order
 
 
 async def _lines(memory: AsyncMemory) -> dict[PageId, list[tuple[int, int, Passage]]]:

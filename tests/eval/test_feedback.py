@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+import math
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
-from eval.feedback import VARIANTS, halves, halves_of, learnt, rows
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval.feedback import VARIANTS, halves, halves_of, learnt, order_by_signals, rows, strength
 from eval.report.feedback import terminal
 from tests.eval import tiny
+from tiermem import Signals
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.reasoning import by_rules
 
@@ -47,3 +54,40 @@ async def test_swapped_the_half_is_looked_up_that_was_judged() -> None:
     ]
     assert (len(one.asked), len(other.asked)) == (len(second), len(first))
     assert len(first) != len(second)
+
+
+NOW = datetime(2024, 3, 1, tzinfo=UTC)
+numbers = st.floats(-5, 5)
+
+
+def signals(weight: float = 0.0, *, days: float | None = None) -> Signals:
+    said_at = None if days is None else NOW - timedelta(days=days)
+    return Signals(importance=0.5, uses=0, last_used=None, weight=weight, said_at=said_at, tier="semantic")
+
+
+def test_strength_runs_from_nothing_to_one_and_rises_with_each_signal() -> None:
+    def of(told: Signals) -> float:
+        return strength(told, NOW, by_feedback=False)
+
+    assert of(replace(signals(-1.0), tier="episodic")) == 0.0
+    assert math.isclose(of(replace(signals(1.0, days=0), tier="procedural")), 1.0)
+    assert of(signals(0.1)) > of(signals()) > of(signals(-0.1))
+    assert of(signals(days=1)) > of(signals(days=9)) > of(signals())
+    assert of(replace(signals(), tier="procedural")) > of(signals())
+    assert strength(signals(0.5, days=0), NOW, by_feedback=True) == 0.75
+
+
+def test_two_neighbours_change_places_where_signals_outdo_the_margin_between_them() -> None:
+    assert order_by_signals([3.0, 2.9, 1.0], [0.0, 1.0, 0.0], 0.2) == [1, 0, 2]
+    assert order_by_signals([3.0, 2.7, 1.0], [0.0, 1.0, 0.0], 0.2) == [0, 1, 2]
+    assert order_by_signals([3.0, 2.9, 2.8], [0.0, 1.0, 1.0], 9.0) == [1, 0, 2]
+
+
+@given(pairs=st.lists(st.tuples(numbers, numbers), max_size=12), weight=st.floats(0, 1000))
+def test_nothing_moves_more_than_one_place_and_nothing_is_lost(
+    pairs: list[tuple[float, float]], weight: float
+) -> None:
+    scores = sorted((score for score, _ in pairs), reverse=True)
+    order = order_by_signals(scores, [strength for _, strength in pairs], weight)
+    assert sorted(order) == list(range(len(pairs)))
+    assert all(abs(place - was) <= 1 for place, was in enumerate(order))

@@ -29,7 +29,6 @@ from pagestore import PageLine, Turn
 from tiermem.embedding.interface import Lexicon
 from tiermem.index.interface import TurnHit
 from tiermem.reading.question import TurnQuery
-from tiermem.salience import PUBLISHED, SignalWeights
 from tiermem.text import stems, words
 
 _Key = TypeVar("_Key")
@@ -61,12 +60,6 @@ class RankingOptions:
     """It ends with a question mark."""
     enough: int = 12
     """Content words after which more of them make a turn no better."""
-    signals_weight: float = 0.0
-    """What the signals of a unit add to its score at most, and no unit moves more than one place by it. Units
-    alone are ranked so, and none are by default: see decision 40.
-    """
-    signals: SignalWeights = PUBLISHED
-    """What each signal counts among them; words and meaning are what is ranked before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

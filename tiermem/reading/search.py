@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache, partial
 from itertools import islice
 from typing import Literal
@@ -38,12 +38,10 @@ from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.passages import cut_turn
 from tiermem.reading.question import Question, TurnQuery, read_question
-from tiermem.reading.quoting import roles_under
 from tiermem.reading.ranking import cover_texts, rank_groups
 from tiermem.reading.rerank import RanksTurns, Reranker, reranked_turns
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns, turns_on_pages
 from tiermem.reading.view import View
-from tiermem.salience import order_by_signals, strength
 from tiermem.text import stems
 from tiermem.text.unicode import replace_surrogates
 
@@ -273,8 +271,6 @@ class LookUp:
         hits = once((*hits, *await self._exact_units(exact)))
         units = await self.view.units([hit.id for hit in hits])
         known = [(hit, unit) for hit, unit in zip(hits, units, strict=True) if unit is not None]
-        if self._options.ranking.signals_weight:
-            known = await self._by_signals(known)
         raised = (
             (replace(hit, score=hit.score + exact.count_in(unit.text) * EXACT_SCORE), unit)
             for hit, unit in known
@@ -287,19 +283,6 @@ class LookUp:
             dropped=len(hits) - len(known) if self.view.scope.is_open and self.view.scope.sees.all else 0,
             degradations=degradations,
         )
-
-    async def _by_signals(self, ranked: list[tuple[Hit, SummaryUnit]]) -> list[tuple[Hit, SummaryUnit]]:
-        """Units that may be seen, in an order that their signals have a small say in."""
-        options, at = self._options.ranking, self.asked_at or datetime.now(UTC)
-        fetched = await self.view.fetch(span.page_id for _, unit in ranked for span in unit.spans)
-        strengths = [
-            strength(
-                self.view.tier1.signals(unit, roles_under(unit.spans, fetched.pages)), at, options.signals
-            )
-            for _, unit in ranked
-        ]
-        order = order_by_signals([hit.score for hit, _ in ranked], strengths, options.signals_weight)
-        return [ranked[place] for place in order]
 
     def _units_by_turns(self, turns: Iterable[FoundTurn]) -> list[Hit]:
         """Units that rest on these turns, each as good as the best of its turns."""

@@ -4,7 +4,6 @@ It reads values and gives values: it knows no ledger, no index and no clock, and
 """
 
 from tiermem.salience.attribute import Share, TurnShare, credit_shares
-from tiermem.salience.score import PUBLISHED, SignalWeights, order_by_signals, score, strength
 from tiermem.salience.signals import (
     Judgement,
     Outcome,
@@ -17,20 +16,15 @@ from tiermem.salience.signals import (
 )
 
 __all__ = [
-    "PUBLISHED",
     "Judgement",
     "Outcome",
     "Share",
-    "SignalWeights",
     "Signals",
     "TurnShare",
     "Weight",
     "credit_shares",
-    "order_by_signals",
     "promote",
     "promotion",
-    "score",
-    "strength",
     "tier_of",
     "weight_of",
 ]

@@ -80,4 +80,15 @@ BUGS = (
         after="",
         found_by=("tests/eval/test_routing_metrics.py", *_ALL),
     ),
+    Bug(
+        name="what moved back one place moves back again",
+        file="eval/feedback.py",
+        function="order_by_signals",
+        before="""
+            order[at - 1], order[at] = this, before
+            at += 1
+        """,
+        after="order[at - 1], order[at] = this, before",
+        found_by=("tests/eval/test_feedback.py",),
+    ),
 )

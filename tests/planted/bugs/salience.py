@@ -11,15 +11,4 @@ BUGS = (
         after="int(LEAVE_TOGETHER * self.capacity)",
         found_by=("tests/salience/test_tiers.py",),
     ),
-    Bug(
-        name="what moved back one place moves back again",
-        file="tiermem/salience/score.py",
-        function="order_by_signals",
-        before="""
-            order[at - 1], order[at] = this, before
-            at += 1
-        """,
-        after="order[at - 1], order[at] = this, before",
-        found_by=("tests/salience/test_score.py",),
-    ),
 )
