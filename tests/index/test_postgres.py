@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 import uuid
+from datetime import date
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -18,7 +19,7 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index import postgres
 from tiermem.index.engine import COLLECTIONS
-from tiermem.index.interface import Hit, Index, Mode, TurnHits
+from tiermem.index.interface import Hit, Index, Mode, Timeframe, TurnHits
 from tiermem.index.memory import MemoryIndex
 from tiermem.index.postgres import PostgresIndex
 from tiermem.index.testing import (
@@ -116,8 +117,54 @@ async def test_what_is_removed_leaves_no_row(url: str) -> None:
     await index.put(ANN, "units", GARDEN)
     await index.remove(ANN, "units", [one.id for one in GARDEN])
     await index.close()
-    for table in ("points", "terms", "vectors"):
+    for table in ("points", "terms", "holders", "vectors"):
         assert execute(url, f"SELECT FROM tiermem_index.{table}") == []
+
+
+COUNTED = """
+    SELECT space, collection, field, term, owner, count(*) FROM tiermem_index.terms
+    JOIN tiermem_index.points USING (space, collection, id, owner) GROUP BY 1, 2, 3, 4, 5
+    UNION ALL SELECT space, collection, '', 0, owner, count(*) FROM tiermem_index.points GROUP BY 1, 2, 5
+"""
+
+
+async def test_holders_of_terms_are_counted_as_entries_come_and_go(url: str) -> None:
+    index, chance = PostgresIndex(url, HashEmbedder()), random.Random(5)
+    for space in (ANN, BOB):
+        for _ in range(4):
+            entries = random_entries(chance, "e", 20, ("", MINE, OTHER))  # with the ids of those before
+            await index.put(space, "units", entries)
+            await index.put(space, "turns", entries)
+            await index.remove(space, "units", [one.id for one in entries[::3]])
+            await index.remove(space, "units", [one.id for one in entries[::3]])
+            counted = sorted(execute(url, COUNTED))
+            assert counted
+            assert sorted(execute(url, "SELECT * FROM tiermem_index.holders")) == counted
+    await index.drop(ANN)
+    left = execute(url, "SELECT DISTINCT space FROM tiermem_index.holders")
+    assert len(left) == 1
+    assert sorted(execute(url, "SELECT * FROM tiermem_index.holders")) == sorted(execute(url, COUNTED))
+    await index.close()
+
+
+@pytest.mark.parametrize("by", ["session", "time", "inactive"])
+async def test_words_are_found_under_a_filter_as_in_an_index_in_memory(url: str, by: str) -> None:
+    given: dict[str, dict[str, Any]] = {
+        "session": {"session": MONDAY},
+        "time": {"within": Timeframe(periods=((date(2023, 5, 1), date(2023, 5, 9)),))},
+        "inactive": {"inactive": True},
+    }
+    entries = random_entries(random.Random(3), "e", 150, ("", MINE, OTHER))
+    found: list[tuple[Hit, ...]] = []
+    for index in (PostgresIndex(url, HashEmbedder()), MemoryIndex(HashEmbedder())):
+        await index.put(ANN, "turns", entries)
+        query = "a garden harbour"
+        found.append(await index.search(ANN, "turns", query, limit=20, mode="words", **given[by]))
+        everything = await index.search(ANN, "turns", query, limit=200, mode="words")
+        assert found[-1]
+        assert found[-1] != everything[:20]
+        await index.close()
+    same(*found)
 
 
 async def test_what_a_process_puts_is_found_together_at_the_end_or_not_at_all(

@@ -1,7 +1,8 @@
 """An index in a PostgreSQL database with the extension pgvector, for all spaces of a store.
 
 Vectors are compared exactly where a search may see few entries, else found by HNSW. BM25 is computed in SQL,
-with document frequencies of what the caller may see. The tables are in the schema `tiermem_index`, and say
+with document frequencies of what the caller may see: how many entries of each owner hold a word is counted as
+they are put and removed. The tables are in the schema `tiermem_index`, and say
 what they were made with. Every write is durable when it returns, and one inside `writing` when that ends.
 """
 
@@ -12,6 +13,7 @@ import math
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from copy import copy
+from dataclasses import replace
 from datetime import datetime, time
 from functools import partial
 from typing import Any, Literal, LiteralString, Self, cast
@@ -65,11 +67,16 @@ CREATE TABLE tiermem_index.points (
 CREATE INDEX ON tiermem_index.points USING gin (named);
 CREATE TABLE tiermem_index.terms (
   space text COLLATE "C", collection text COLLATE "C", field text COLLATE "C", term bigint, id uuid,
-  weight double precision NOT NULL,
-  PRIMARY KEY (space, collection, field, term, id),
+  weight double precision NOT NULL, owner text COLLATE "C" NOT NULL, state text COLLATE "C" NOT NULL,
+  PRIMARY KEY (space, collection, field, term, id) INCLUDE (weight, owner, state),
   FOREIGN KEY (space, collection, id) REFERENCES tiermem_index.points ON DELETE CASCADE
 );
 CREATE INDEX ON tiermem_index.terms (id, space, collection);
+CREATE TABLE tiermem_index.holders (
+  space text COLLATE "C", collection text COLLATE "C", field text COLLATE "C", term bigint,
+  owner text COLLATE "C", entries bigint NOT NULL,
+  PRIMARY KEY (space, collection, field, term, owner)
+);
 CREATE TABLE tiermem_index.vectors (
   space text COLLATE "C", collection text COLLATE "C", id uuid, field text COLLATE "C", n integer,
   vector vector(%d) NOT NULL,
@@ -98,8 +105,9 @@ _ADD_POINTS: LiteralString = (
     " said_at timestamp, said_until timestamp, event_at timestamp, event_until timestamp)"
 )
 _ADD_TERMS: LiteralString = (
-    "INSERT INTO tiermem_index.terms SELECT %s, %s, field, term, id, weight"
-    " FROM unnest(%s::text[], %s::bigint[], %s::uuid[], %s::float8[]) AS added(field, term, id, weight)"
+    "INSERT INTO tiermem_index.terms SELECT %s, %s, field, term, id, weight, owner, state"
+    " FROM unnest(%s::text[], %s::bigint[], %s::uuid[], %s::float8[], %s::text[], %s::text[])"
+    " AS added(field, term, id, weight, owner, state)"
 )
 _ADD_VECTORS: LiteralString = (
     "INSERT INTO tiermem_index.vectors SELECT %s, %s, id, field, n, vector::vector"
@@ -113,6 +121,29 @@ _FIND_MARK: LiteralString = (
     " LEFT JOIN tiermem_index.marks ON space = %s"
 )
 _DELETE: LiteralString = "DELETE FROM tiermem_index.points WHERE space = %s AND collection = %s"
+_DELETE_SOME: LiteralString = _DELETE + " AND id = ANY(%s::uuid[])"
+_DELETE_HOLDERS: LiteralString = "DELETE FROM tiermem_index.holders WHERE space = %s AND collection = %s"
+_HELD: LiteralString = (
+    "held AS MATERIALIZED ("
+    "SELECT space, collection, field, term, owner, count(*) AS entries FROM tiermem_index.terms"
+    " WHERE space = %s AND collection = %s AND id = ANY(%s::uuid[]) GROUP BY 1, 2, 3, 4, 5"
+    " UNION ALL SELECT space, collection, '', 0, owner, count(*) FROM tiermem_index.points"
+    " WHERE space = %s AND collection = %s AND id = ANY(%s::uuid[]) GROUP BY 1, 2, 5)"
+)
+"""How many of some entries hold each term, and how many there are in all (`_ALL`), by owner."""
+_ADD_HOLDERS: LiteralString = (
+    "WITH {held} INSERT INTO tiermem_index.holders AS h SELECT * FROM held"
+    " ON CONFLICT (space, collection, field, term, owner)"
+    " DO UPDATE SET entries = h.entries + excluded.entries"
+)
+_SUBTRACT_HOLDERS: LiteralString = (
+    "WITH {held}, emptied AS (DELETE FROM tiermem_index.holders AS h USING held WHERE"
+    " (h.space, h.collection, h.field, h.term, h.owner, h.entries) ="
+    " (held.space, held.collection, held.field, held.term, held.owner, held.entries))"
+    " UPDATE tiermem_index.holders AS h SET entries = h.entries - held.entries FROM held WHERE"
+    " (h.space, h.collection, h.field, h.term, h.owner) ="
+    " (held.space, held.collection, held.field, held.term, held.owner) AND h.entries > held.entries"
+)
 _MARK: LiteralString = (
     "INSERT INTO tiermem_index.marks VALUES (%s, %s, %s)"
     " ON CONFLICT (space) DO UPDATE SET seq = excluded.seq, digest = excluded.digest"
@@ -142,29 +173,28 @@ _NEAREST_SETTINGS: LiteralString = (
     " set_config('enable_sort', 'off', true)"
 )
 _BY_WORDS: LiteralString = (
-    "WITH holder AS (SELECT n, term, asked * weight AS weight, entry, is_seen"
-    " FROM unnest(%s::integer[], %s::text[], %s::bigint[], %s::float8[]) AS probe(n, field, term, asked)"
+    # Sums of integers: entries that are not seen do not change the order of adding, nor the last digits.
+    "WITH ranked AS (SELECT n, id, sum((rarity * weight * 1e12)::bigint)::bigint AS score"
+    " FROM unnest(%s::integer[], %s::text[], %s::bigint[], %s::float8[]) AS probe(n, field, term, rarity)"
     " CROSS JOIN LATERAL (SELECT id, weight FROM tiermem_index.terms AS t WHERE t.space = %s"
-    " AND t.collection = %s AND t.field = probe.field AND t.term = probe.term OFFSET 0) AS holder"
-    " CROSS JOIN LATERAL (SELECT entry, {seen} AS is_seen FROM tiermem_index.points AS p"
-    " WHERE p.id = holder.id AND {corpus} OFFSET 0) AS point),"
-    # A window and no joins: without statistics the planner may count for each holder.
-    " counted AS (SELECT *, count(*) OVER (PARTITION BY n, term) + 0.5::float8 AS holders FROM holder),"
-    # In the order of terms, so that entries that are not seen do not change the last digits.
-    " ranked AS (SELECT n, entry, sum(weight * ln(1 +"
-    " ((SELECT count(*) FROM tiermem_index.points WHERE {corpus}) + 1 - holders) / holders) ORDER BY term)"
-    " AS score"
-    " FROM counted WHERE is_seen GROUP BY n, entry)"
-    " SELECT n, entry, score FROM (SELECT *, row_number() OVER"
-    " (PARTITION BY n ORDER BY round(score::numeric, 5) DESC, entry) AS place FROM ranked) AS placed"
-    " WHERE place <= %s ORDER BY n, place"
+    " AND t.collection = %s AND t.field = probe.field AND t.term = probe.term AND {seen} OFFSET 0) AS holder"
+    " GROUP BY n, id),"
+    " best AS (SELECT * FROM (SELECT *, rank() OVER (PARTITION BY n ORDER BY score / 10000000 DESC) AS place"
+    " FROM ranked) AS placed WHERE place <= %s)"
+    " SELECT n, entry, score / 1e12 FROM best CROSS JOIN LATERAL (SELECT entry FROM tiermem_index.points AS p"
+    " WHERE p.space = %s AND p.collection = %s AND p.id = best.id OFFSET 0) AS point"
+    " ORDER BY n, place, entry"
 )
-"""BM25 (`tiermem.index.bm25`) of several probes, numbered `n`: each term has the IDF of the corpus."""
+"""The entries of the best scores of several probes, numbered `n`, each term with its IDF."""
 _HOLDERS: LiteralString = (
-    "SELECT term, count(*) FROM tiermem_index.terms AS t CROSS JOIN LATERAL"
-    " (SELECT FROM tiermem_index.points AS p WHERE p.id = t.id AND {seen} OFFSET 0) AS point"
-    " WHERE t.space = %s AND t.collection = %s AND field = %s AND term = ANY(%s::bigint[]) GROUP BY term"
+    "SELECT field, term, sum(entries) FROM tiermem_index.holders WHERE space = %s AND collection = %s"
+    " AND (field, term) IN (SELECT * FROM unnest(%s::text[], %s::bigint[]))"
+    " AND (%s::text[] IS NULL OR owner = ANY(%s)) GROUP BY field, term"
 )
+_ALL = ("", 0)
+"""The field and term of the rows that count all entries."""
+_IS_OWNED: LiteralString = "owner = ANY(%s)"
+_IS_AMONG: LiteralString = "id = ANY(%s::uuid[])"
 _COUNT: LiteralString = "SELECT count(*) FROM tiermem_index.points WHERE {seen}"
 _COUNT_SOME: LiteralString = (
     "SELECT count(*) FROM (SELECT FROM tiermem_index.points WHERE {seen} LIMIT %s) AS seen"
@@ -304,14 +334,15 @@ class PostgresIndex(ProjectedIndex):
 
     def values(self, space: SpaceId) -> Iterator[tuple[str, str, bytes]]:
         """See `HasTables.values`; without the tables that hold vectors, weights and numbers alone."""
-        return self._database.values("tiermem_index", key(space), without=("terms", "vectors"))
+        return self._database.values("tiermem_index", key(space), without=("terms", "holders", "vectors"))
 
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
         """Insert or replace points, all of them of one space."""
         place = (points[0].payload["space"], collection)
+        described = [_describe(point) for point in points]
         terms = [
-            (field, term, point.id, weight)
-            for point in points
+            (field, term, point.id, weight, columns["owner"], columns["state"])
+            for point, columns in zip(points, described, strict=True)
             for field, weights in point.terms.items()
             for term, weight in weights.items()
         ]
@@ -321,27 +352,32 @@ class PostgresIndex(ProjectedIndex):
             for field, of_field in point.vectors.items()
             for n, vector in enumerate(of_field)
         ]
+        some = [*place, [point.id for point in points]]
         with self._writing(place[0]) as transaction:
             transaction.execute(
-                (_DELETE + " AND id = ANY(%s::uuid[])", [*place, [point.id for point in points]]),
-                (_ADD_POINTS, [*place, json.dumps([_describe(point) for point in points])]),
-                (_ADD_TERMS, [*place, *_columns(terms, 4)]),
+                (_SUBTRACT_HOLDERS.format(held=_HELD), some * 2),
+                (_DELETE_SOME, some),
+                (_ADD_POINTS, [*place, json.dumps(described)]),
+                (_ADD_TERMS, [*place, *_columns(terms, 6)]),
                 (_ADD_VECTORS, [*place, *_columns(vectors, 4)]),
+                (_ADD_HOLDERS.format(held=_HELD), some * 2),
             )
 
     def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
+        some = [space, collection, list(point_ids)]
         with self._writing(space) as transaction:
-            transaction.execute((_DELETE + " AND id = ANY(%s::uuid[])", [space, collection, list(point_ids)]))
+            transaction.execute((_SUBTRACT_HOLDERS.format(held=_HELD), some * 2), (_DELETE_SOME, some))
 
     def _clear(self, collection: Collection, space: str) -> None:
         with self._writing(space) as transaction:
-            transaction.execute((_DELETE, [space, collection]))
+            transaction.execute((_DELETE, [space, collection]), (_DELETE_HOLDERS, [space, collection]))
 
     def _forget(self, space: str) -> None:
         with self._writing(space) as transaction:
             transaction.execute(
                 ("DELETE FROM tiermem_index.marks WHERE space = %s", [space]),
                 ("DELETE FROM tiermem_index.points WHERE space = %s", [space]),
+                ("DELETE FROM tiermem_index.holders WHERE space = %s", [space]),
             )
 
     def _find(
@@ -385,14 +421,31 @@ class PostgresIndex(ProjectedIndex):
             for n, probe in probes
             for term, weight in cast("Terms", probe.by).items()
         ]
-        seen, values = _condition(collection, allowed)
-        corpus, corpus_values = _condition(collection, allowed.corpus)
+        rarities = self._rarities_of(
+            collection, allowed.corpus, [(field, term) for _, field, term, _ in asked]
+        )
+        weighted = [
+            (n, field, term, weight * rarity)
+            for (n, field, term, weight), rarity in zip(asked, rarities, strict=True)
+        ]
+        seen, values = _condition_on_terms(collection, allowed)
         place = [allowed.match["space"], collection]
-        parameters = [*_columns(asked, 4), *place, *values, *corpus_values, *corpus_values, limit]
         found: dict[int, list[tuple[str, float]]] = {n: [] for n, _ in probes}
-        for n, entry, score in self._rows(_BY_WORDS.format(seen=seen, corpus=corpus), parameters):
+        parameters = [*_columns(weighted, 4), *place, *values, limit, *place]
+        for n, entry, score in self._rows(_BY_WORDS.format(seen=seen), parameters):
             found[n].append((str(entry), float(score)))
-        return found
+        return {n: ranking[:limit] for n, ranking in found.items()}
+
+    def _rarities_of(
+        self, collection: Collection, corpus: PointFilter, terms: Sequence[tuple[str, int]]
+    ) -> list[float]:
+        """The IDF of terms of fields among all entries of a corpus."""
+        owners = _owners(corpus)
+        parameters = [corpus.match["space"], collection, *_columns([_ALL, *terms], 2), owners, owners]
+        rows = self._rows(_HOLDERS, parameters)
+        holders = {(str(field), int(term)): int(count) for field, term, count in rows}
+        entries = holders.get(_ALL, 0)
+        return [rarity(entries, holders.get(term, 0)) for term in terms]
 
     def _ranking(
         self,
@@ -422,11 +475,7 @@ class PostgresIndex(ProjectedIndex):
         return self._rows(query.format(seen=seen), [*before, *values, *after], settings=settings)
 
     def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
-        after = [corpus.match["space"], "turns", "around", list(terms)]
-        rows = self._rows_seen(_HOLDERS, [], "turns", corpus, after)
-        holders = {int(term): int(count) for term, count in rows}
-        entries = self._tally("turns", corpus)
-        return [rarity(entries, holders.get(term, 0)) for term in terms]
+        return self._rarities_of("turns", corpus, [("around", term) for term in terms])
 
     def _tally(self, collection: Collection, scope: PointFilter) -> int:
         ((count,),) = self._rows_seen(_COUNT, [], collection, scope)
@@ -553,10 +602,10 @@ def _condition(collection: Collection, allowed: PointFilter) -> tuple[LiteralStr
         conditions.append(_COLUMNS[field] + " = %s")
         values.append(value)
     if allowed.owners is not None:
-        conditions.append("owner = ANY(%s)")
-        values.append(["", *allowed.owners])
+        conditions.append(_IS_OWNED)
+        values.append(_owners(allowed))
     if allowed.among is not None:
-        conditions.append("id = ANY(%s::uuid[])")
+        conditions.append(_IS_AMONG)
         values.append(list(allowed.among))
     for timeframe in allowed.when:
         since, until = _TIME_COLUMNS[timeframe.about]
@@ -565,6 +614,33 @@ def _condition(collection: Collection, allowed: PointFilter) -> tuple[LiteralStr
         for first, last in timeframe.periods:
             values += [datetime.combine(last, time.max), datetime.combine(first, time.min)]
     return " AND ".join(conditions), values
+
+
+def _condition_on_terms(collection: Collection, allowed: PointFilter) -> tuple[LiteralString, list[object]]:
+    """A condition on terms and its parameters: by their own columns, and by those of points where needed."""
+    conditions: list[LiteralString] = ["true"]
+    values: list[object] = []
+    if "state" in allowed.match:
+        conditions.append("state = %s")
+        values.append(allowed.match["state"])
+    if allowed.owners is not None:
+        conditions.append(_IS_OWNED)
+        values.append(_owners(allowed))
+    if allowed.among is not None:
+        conditions.append(_IS_AMONG)
+        values.append(list(allowed.among))
+    if "session" in allowed.match or allowed.when:
+        seen, more = _condition(collection, replace(allowed, among=None))
+        conditions.append(
+            "EXISTS (SELECT FROM tiermem_index.points AS p WHERE p.id = t.id AND " + seen + " OFFSET 0)"
+        )
+        values += more
+    return " AND ".join(conditions), values
+
+
+def _owners(allowed: PointFilter) -> list[str] | None:
+    """Whose points are seen; `None` for everybody's."""
+    return None if allowed.owners is None else ["", *allowed.owners]
 
 
 def _describe(point: Point) -> dict[str, Any]:
