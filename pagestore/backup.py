@@ -152,7 +152,7 @@ def _save(
 
 
 class _LogCopy:
-    """One log as it stands now."""
+    """One log as it is now."""
 
     def __init__(self, stack: ExitStack, store: str, space: SpaceId) -> None:
         self.directory = f"{store}/spaces/{directory_name(space)}"
@@ -311,7 +311,7 @@ def _unpack_lines(lines: _Opened, archive: str, staging: Path, progress: Progres
 def _with_room(
     logs: Sequence[_Log], archive: str, staging: Path, progress: Progress | None
 ) -> Callable[[int], None]:
-    """What is told of every byte that is read; `Full` where there is no room for all of them."""
+    """What is called with every byte that is read; `Full` where there is no room for all of them."""
     total = sum(log.saved.bytes for log in logs)
     if total > shutil.disk_usage(staging).free:
         raise Full(f"no room on the disk: {archive!r} unpacks to {total:,} bytes; free some")

@@ -82,7 +82,7 @@ def _fold(lines: Lines, space: SpaceId) -> State:
 
 
 def _erase_again(source: Lines, copy: Lines, count: int) -> None:
-    """Put over the first lines of the copy what stands in their place now."""
+    """Replace the first lines of the copy by those that are in their place now."""
     for first in range(0, count, _AT_ONCE):
         size = min(_AT_ONCE, count - first)
         pairs = zip(source.read(first, size), copy.read(first, size), strict=True)

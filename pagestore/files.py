@@ -26,7 +26,7 @@ from pagestore.errors import Full, Inaccessible, InvalidInput, Locked
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _IS_A_LINK = frozenset({errno.ELOOP, errno.EMLINK})
-"""What systems say of a link that is not to be followed; what it means besides is told from the path."""
+"""What systems say of a link that is not to be followed; what else it means is known by the path."""
 
 
 class Files(Protocol):
@@ -69,7 +69,7 @@ class Files(Protocol):
         ...
 
     def is_at(self, fd: int, path: str) -> bool:
-        """Whether `path` still leads to the open file: nobody removed or replaced it."""
+        """Whether `path` still leads to the open file, which was not removed or replaced."""
         ...
 
 
@@ -129,7 +129,7 @@ class RealFiles:
         if not above.exists():
             self.make_directory(str(above))
         Path(path).mkdir(mode=0o700, exist_ok=True)
-        with suppress(PermissionError):  # where it may be written and not opened, nobody can sync it
+        with suppress(PermissionError):  # what may be written and not opened cannot be synced
             # Also for one that is there: a process that made it may have died before this.
             self.sync_directory(str(above))
 

@@ -1,4 +1,4 @@
-"""Finds pages by what stands on them without reading each: by one look through the bytes of the log."""
+"""Finds pages by what is on them without reading each: by one look through the bytes of the log."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Finder:
                 yield said[1]
 
     def _page_of(self, fields: Fields) -> PageId:
-        """The page a turn stands on."""
+        """The page a turn is on."""
         (name, agent), seq = thread_of(fields), fields["q"]
         session = self._state.sessions[name, agent]
         # It seals later than the turn was said.
@@ -79,7 +79,7 @@ def _texts(fields: Fields) -> Iterator[str]:
 
 
 def _lines_with(data: bytes, words: Collection[str]) -> Iterator[bytes]:
-    """The lines in which one of some words stands, whatever its case, perhaps within another word.
+    """The lines in which one of some words is, whatever its case, perhaps within another word.
 
     Bytes are searched where case is a matter of ASCII; any other line is read as text.
     """
@@ -104,7 +104,7 @@ def _lines_holding(data: bytes, piece: bytes) -> Iterator[bytes]:
 
 
 def _line_starts(data: bytes, piece: bytes) -> Iterator[int]:
-    """Where the lines begin in which a piece stands."""
+    """Where the lines begin that hold a piece."""
     at = data.find(piece)
     while at >= 0:
         yield data.rfind(b"\n", 0, at) + 1

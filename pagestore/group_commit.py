@@ -43,7 +43,7 @@ class GroupCommit(Generic[J]):
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Nobody is served in the meantime."""
+        """No caller is served in the meantime."""
         with self._turn:
             while self._busy:
                 self._turn.wait()

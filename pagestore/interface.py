@@ -95,7 +95,7 @@ class PageLog(Protocol):
         ...
 
     def open_page(self, session: SessionId, agent: str | None = None) -> Page | None:
-        """The page being filled in a session by an agent, or by nobody's; `None` when it holds no turn."""
+        """The page being filled in a session by an agent, or by none; `None` when it holds no turn."""
         ...
 
     def filling(self) -> Sequence[OpenInfo]:
@@ -151,7 +151,7 @@ class PageLog(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of files and lock; idempotent."""
+        """Release files and lock; idempotent."""
         ...
 
 
@@ -196,22 +196,22 @@ class KeepsPages(Protocol):
         """`page`, where nothing of it changed since it was last read as it was then: not read anew, so damage
         done to the storage meanwhile shows in `page` and `verify` alone, and nowhere else from then on.
 
-        What is given is given to others too: nobody changes anything of it. Nothing that was erased is given.
+        What is returned is shared: it must not be changed. Nothing that was erased is given.
         """
         ...
 
     def pages_at_hand(self, page_ids: Sequence[PageId]) -> Sequence[Page] | None:
-        """`kept_page` of each, where all are kept and nobody else is reading; `None` otherwise, at once."""
+        """`kept_page` of each, where all are kept and no other is reading; `None` otherwise, at once."""
         ...
 
     def head_at_hand(self) -> int | None:
-        """`head`, where nobody else is reading; `None` otherwise, at once."""
+        """`head`, where no other caller is reading; `None` otherwise, at once."""
         ...
 
 
 @runtime_checkable
 class FindsPages(Protocol):
-    """An ability of some logs: to find pages by what stands on them, without reading each.
+    """An ability of some logs: to find pages by what is on them, without reading each.
 
     Pages come in no order that means anything, open ones by their `o1:` id. On a page that cannot be read
     nothing may be found.

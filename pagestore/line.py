@@ -89,7 +89,7 @@ def one_line(value: object) -> bytes:
 
 
 def field_bytes(name: str, value: object) -> bytes:
-    """How a field stands in the lines of the log."""
+    """How a field is written in the lines of the log."""
     return encode({name: value})[1 : 1 - _TAIL]
 
 

@@ -71,7 +71,7 @@ from pagestore.verify import verify
 _T = TypeVar("_T")
 
 _RECORDS_AT_A_TIME = 64
-"""Records read under the lock at a time, so that nobody waits for all of them."""
+"""Records read under the lock at a time, so that no caller waits for all of them."""
 _DEFAULT = SpaceId("default")
 
 
@@ -308,7 +308,7 @@ class Log:
         return tuple(dict.fromkeys(found))
 
     def _in_parts(self, find: Callable[[Finder, int], Iterator[_T]]) -> Iterator[_T]:
-        """What is found part by part, so that nobody else waits for all of it."""
+        """What is found part by part, so that no other caller waits for all of it."""
         for part in self._open_lines().parts():
             with self._reading():
                 found = list(find(Finder(self._lines, self._state), part))
@@ -511,7 +511,7 @@ class Log:
 
     @contextmanager
     def _writing(self) -> Iterator[Journal]:
-        """Nobody else writes meanwhile."""
+        """No other process writes meanwhile."""
         self._refuse_after_a_fork()
         with self._group.alone():
             yield self._writable()
@@ -591,16 +591,17 @@ def _own_kind(kind: str) -> str:
 
 
 def _as_kept(turn: Turn) -> Turn:
-    """The turn with metadata that nobody changes any more; `InvalidInput` where it is not plain JSON.
+    """The turn with a copy of its metadata, which the caller cannot change.
 
-    So is an importance that is no number from 0 to 1, and an agent without a name.
+    Raises `InvalidInput` for metadata that is not plain JSON, an importance that is no number from 0 to 1 and
+    an agent without a name.
     """
     agent: object = turn.agent
     if agent is not None and (not isinstance(agent, str) or not agent):
         raise InvalidInput(f"a turn's agent must have a name, not {agent!r}")
-    told: object = turn.importance  # whatever a caller put there
-    if told is not None and (
-        isinstance(told, bool) or not isinstance(told, int | float) or not 0 <= told <= 1
+    importance: object = turn.importance  # whatever a caller put there
+    if importance is not None and (
+        isinstance(importance, bool) or not isinstance(importance, int | float) or not 0 <= importance <= 1
     ):
-        raise InvalidInput(f"a turn's importance must be a number from 0 to 1, not {told!r}")
+        raise InvalidInput(f"a turn's importance must be a number from 0 to 1, not {importance!r}")
     return replace(turn, metadata=plain_json(turn.metadata, "a turn's metadata")) if turn.metadata else turn

@@ -1,4 +1,4 @@
-"""What a log can be told: sizes, and the sources of time, salt and token counts."""
+"""The options of a log: sizes, and the sources of time, salt and token counts."""
 
 from __future__ import annotations
 

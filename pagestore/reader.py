@@ -178,7 +178,7 @@ class Reader:
         )
 
     def _open_page(self, thread: Thread, session: Session) -> Page:
-        # More than a page waits only where a crash took the seals and nobody has opened to write since.
+        # More than a page waits only where a crash took the seals and no writer has opened since.
         full = full_page((turn.tokens for turn in session.waiting), self._page_tokens)
         turns = session.waiting[: full or None]
         lines = self._turns(runs_of(turns))

@@ -1,4 +1,4 @@
-"""How turns read as the text of a page, so that no words can pass for a turn nobody said.
+"""How turns read as the text of a page, so that no words can pass for a turn that was not said.
 
     [2023-05-08T13:56:00] Caroline: I went to a support group yesterday.
         It was good.
@@ -74,7 +74,7 @@ def render_turn(turn: Turn, part: int = 1, parts: int = 1) -> tuple[str, int]:
 
 
 def render_page(turns: Iterable[TurnPart]) -> tuple[str, tuple[PageLine, ...]]:
-    """The text of a page, and where on it each turn stands."""
+    """The text of a page, and where on it each turn is."""
     texts: list[str] = []
     lines: list[PageLine] = []
     start = 0

@@ -32,7 +32,7 @@ TOLERANCE = timedelta(minutes=10)
 """How far recorded times may be out of order: a record waits its turn with the time it was given."""
 _TIMED = frozenset({"turn", "rec", "page", "open", "seg", "ckpt", "erase", "upgraded"})
 Thread = tuple[SessionId, str | None]
-"""A session as one agent, or nobody's agent, speaks in it: pages are of one thread each."""
+"""A session as one agent, or none, speaks in it: pages are of one thread each."""
 Run = tuple[int, int]
 """Records that follow each other: the number of the first, and how many."""
 

@@ -4,7 +4,7 @@ The rules:
 - Every line stays, byte for byte and under its number: at the end of each log comes one record, which says
   what a checkpoint of format 1 would say of all before. So no id, span or proof changes.
 - A damaged log is not upgraded, nor any other log of its store.
-- `FORMAT` is written first, while nobody else writes. What only knows format 1 writes no more from then on;
+- `FORMAT` is written first, while no other writes. What only knows format 1 writes no more from then on;
   an upgrade that was cut short is finished by the next.
 """
 

@@ -18,21 +18,22 @@ SpaceId = NewType("SpaceId", str)
 SessionId = NewType("SessionId", str)
 PageId = NewType("PageId", str)
 Taken = Literal["free", "same", "other", "erased"]
-"""How a turn id is taken: by nobody, by the same words, by other words, or by a turn that was erased."""
+"""How a turn id is taken: by no turn, by the same words, by other words, or by a turn that was erased."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """What one party said, once, verbatim.
 
-    `said_at` is data and never decides order or durability; `None` means nobody knows.
+    `said_at` is data and never decides order or durability; `None` means unknown.
     `role` is the field's role name ("user", "assistant", "tool", …). `turn_id` makes appending
     idempotent: the same id with the same words in one session is stored once. `trust` is how far the
-    caller trusts the source, in words of the caller's own; `None` means that nobody said. `metadata` is
+    caller trusts the source, in words of the caller's own; `None` means unknown. `metadata` is
     whatever else the caller knows of the turn, as plain JSON under text keys: sealed with the words, erased
     with them, and no part of the page's text. `importance`, from 0 to 1, is how much the caller says it
-    matters; `None` means that nobody said. It too is sealed and erased with the words. `agent` is in whose
-    episode it was said; `None` means in nobody's. It is sealed with the words and stays when they are erased.
+    matters; `None` means unknown. It too is sealed and erased with the words. `agent` is in whose
+    episode it was said; `None` means in that of no agent. It is sealed with the words and stays when they are
+    erased.
     """
 
     speaker: str
@@ -79,11 +80,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageLine:
-    """Where one turn stands on its page.
+    """Where one turn is on its page.
 
     `start:end` covers the whole line(s) of the turn, header included; `body` is where its words begin.
     `seq` is the record number of the turn in its log. `turn` is `None` once the turn was erased.
-    A turn too long for a page stands on several lines, part 1 to `parts`, each with a number of its own;
+    A turn too long for a page is on several lines, part 1 to `parts`, each with a number of its own;
     the texts of the parts, joined, are its text. `recorded_at` is when the log took the turn in, where it
     kept that; it is no part of the page, so two pages that differ in it alone are equal.
     """
@@ -98,7 +99,7 @@ class PageLine:
     recorded_at: datetime | None = field(default=None, compare=False)
 
     def touches(self, span: Span) -> bool:
-        """Whether some of a span stands on this line, the span being one of its page."""
+        """Whether some of a span is on this line, the span being one of its page."""
         return self.start < span.end and span.start < self.end
 
 

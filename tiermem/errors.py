@@ -121,7 +121,7 @@ class IndexFull(IndexUnavailable):
 
 
 class IndexLocked(SummaryIndexError):
-    """Somebody else has the embedded index open: its shards, or the file that is to be made anew."""
+    """Somebody else has the embedded index open: its shards, or the file that is to be replaced."""
 
 
 class IndexMismatch(SummaryIndexError):
@@ -133,7 +133,7 @@ class PageSetAside(TierMemError):
 
 
 class Unexpected(TierMemError):
-    """A step raised something nobody expects, and no page is to blame: a fault, which is the cause."""
+    """A step raised an unexpected error, and no page is to blame: a fault, which is the cause."""
 
 
 class CallbackFailed(TierMemError):
@@ -173,7 +173,7 @@ class MemoryClosed(TierMemError):
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it, cut short where it is long; its type alone where it cannot be told."""
+    """A value as a message shows it, cut short where it is long; its type alone where it has no text."""
     try:
         return _SHOWN.repr(value)
     except Exception:  # noqa: BLE001  # whatever the `repr` of a caller's object raises
@@ -206,7 +206,7 @@ def space_in(value: object, *, read_only: bool) -> str:
 
 
 def agent_in(value: object, name: str = "agent") -> str:
-    """The name of one agent; `InvalidInput` for what is no text, blank, or stands for every agent (`*`)."""
+    """The name of one agent; `InvalidInput` for what is no text, blank, or means every agent (`*`)."""
     given = name_in(value, name)
     if not given.strip():
         raise InvalidInput(f"{name} must be a name, and this is blank")
@@ -226,7 +226,7 @@ def not_one_of(given: object, names: Iterable[str], *, or_: str = "") -> str:
 
 
 def unexpected(error: Exception, what: str) -> str:
-    """An error that nobody expects, in one line: its type, the place that raised it, and its message.
+    """An unexpected error, in one line: its type, the place that raised it, and its message.
 
     It is a fault of the program or of a part it was given, so it is logged as an error, with the traceback
     at level DEBUG.

@@ -37,7 +37,7 @@ Graded = Literal["quoted", "computed", "worded", "stated", "derived", "contradic
 DerivationKind = Literal["date", "count", "sum", "difference", "duration"]
 UnitKind = Literal["summary", "finding", "quote", "stated"]
 """`quote`: the words themselves, kept where the wording of a claim could not be confirmed. `stated`: what a
-person said in a turn of its own, to be remembered as it stands.
+person said in a turn of its own, to be remembered word for word.
 """
 Action = Literal["ANSWER", "ESCALATE"]
 Op = Literal["ADD", "UPDATE", "SKIP"]
@@ -189,7 +189,7 @@ class SummaryUnit:
     importance: float = 0.5
     """0 to 1: as whoever made it judged, or more where a turn it rests on was stored with more.
 
-    `signals` tells it; no ranking and no decision reads it.
+    `signals` has it; no ranking and no decision reads it.
     """
     made_by: Named = ""
     revision: int = 1
@@ -406,7 +406,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Cost of one step or one whole ask. `cost` is `None` where nobody knows the price.
+    """Cost of one step or one whole ask. `cost` is `None` where the price is not known.
 
     `calls` are requests that were made; `failed` are those of them that an endpoint rejected or that nobody
     received, which no limit of a day counts. `repairs` counts replies of a model
@@ -483,7 +483,7 @@ class TurnFilter:
 
     `speaker` and `role` are compared without regard to case. What was said at one of the moments counts in.
     Where only one of a moment and a turn's time has a time zone, the other is read in it. `where` are
-    pieces of metadata, all of which must be told. A turn of which nobody knows what is asked for is not seen.
+    pieces of metadata, all of which a turn must have. A turn without the value asked for is not seen.
     """
 
     speaker: str | None = None

@@ -13,7 +13,7 @@ from pagestore.interface import PageLog, ProvingLog
 from pagestore.values import Checkpoint, Page, PageId, ProvedPage, Span, TurnLine
 
 ANSWER_KIND = "answered"
-"""The kind under which answers are logged. What is read of their body stands in `answer_shown`."""
+"""The kind under which answers are logged. What is read of their body is in `answer_shown`."""
 
 
 def make_bundle(

@@ -232,7 +232,7 @@ class _Check:
         self.proved.append(f"[{citation['number']}] {cut(words.text)!r} are the words of {words.whose()}")
 
     def _fact(self, where: str, fact: Mapping[str, Any]) -> None:
-        """A fact quotes as it was told, so letters and digits count, and spacing, case and marks do not."""
+        """A fact quotes what was said, so letters and digits count, and spacing, case and marks do not."""
         words = self._words(where, fact)
         if words is None:
             return
@@ -250,7 +250,7 @@ class _Check:
             self.proved.append(f"the fact {claim!r} quotes words of {words.whose()}")
 
     def _words(self, where: str, quotation: Mapping[str, Any]) -> Words | None:
-        """What stands at the spans of a quotation; `None` where it was erased."""
+        """The text at the spans of a quotation; `None` where it was erased."""
         spans = spans_of(quotation)
         if not spans:
             raise Wrong("it names no place on any page")

@@ -138,7 +138,7 @@ def _sums_of(last: bytes) -> list[str] | None:
 
 
 def _names(lines: list[bytes]) -> Iterator[str]:
-    """What stands on each line, told by where it stands."""
+    """What is on each line, known by its place."""
     page = turn = 0
     for number, line in enumerate(lines):
         if number < len(_OPENING):

@@ -44,7 +44,7 @@ class _Part:
     end: int = 0
 
     def add(self, number: int, place: Place, broken: Sequence[Place]) -> None:
-        """Note the next line. Where some before it are missing, what is broken there stands for them."""
+        """Note the next line. Where some before it are missing, what is broken there counts for them."""
         missing = range(self.first + len(self.offsets), number)
         for at, _ in enumerate(missing):
             self._add_place(broken[at] if at < len(broken) else Place(place.segment, place.offset, 0))
@@ -350,7 +350,7 @@ class FileLines:
         try:
             self._segments.write(part, offset, data)
         except Full as error:
-            # Synced, or a power cut could bring back what the caller was told is not stored.
+            # Synced, or a power cut could bring back what was reported as not stored.
             self._segments.truncate(part, offset)
             self._segments.sync(part)
             raise Full(f"{error}; this write was taken back, and what was stored before it stays") from error

@@ -128,9 +128,9 @@ class Lines(Protocol):
         ...
 
     def check_held(self) -> None:
-        """Return where nobody else can have begun to write meanwhile; else raise `Poisoned`."""
+        """Return where no other process can have begun to write meanwhile; else raise `Poisoned`."""
         ...
 
     def close(self) -> None:
-        """Let go of what is held; idempotent."""
+        """Release what is held; idempotent."""
         ...

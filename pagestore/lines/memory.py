@@ -101,7 +101,7 @@ class MemoryLines:
         return ()
 
     def check_held(self) -> None:
-        """Nobody else can reach what lies in this object."""
+        """No other process can reach what is in this object."""
 
     def close(self) -> None:
         """Nothing is held."""

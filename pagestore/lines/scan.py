@@ -95,7 +95,7 @@ def _intended_tombstones(segments: Segments, first: int) -> dict[int, Fields]:
 
 
 def tombstones_of(intent: Fields) -> list[Fields]:
-    """The tombstones of an intent. In format 1 each stands beside where it was to be put."""
+    """The tombstones of an intent. In format 1 each is beside its destination."""
     return [dict(target.get("stub", target)) for target in intent["e"]]
 
 

@@ -181,7 +181,7 @@ async def test_a_merge_is_not_done_again_over_what_a_unit_has_learned_since() ->
     town.rules.reconciles = lambda fact, shown: Operation(op="UPDATE", reason="", target=target.id, text=more)
     await town.writer.write_back([await finding_on(town.ledger, "Ann painted the old mill green.")])
     assert town.unit(more).id == target.id
-    with pytest.raises(InvalidInput, match="tells more by now"):
+    with pytest.raises(InvalidInput, match="says more by now"):
         await town.writer.restore(merged.unit.id, "together")
 
 

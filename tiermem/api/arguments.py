@@ -59,7 +59,7 @@ def question(value: object, name: str = "question") -> str:
     if isinstance(value, str) and len(value) > LONGEST_QUESTION:
         raise InvalidInput(
             f"{name} may be {LONGEST_QUESTION:,} characters long, and this one is {len(value):,}: "
-            "ask less at once, or add what it tells as a turn"
+            "ask less at once, or add what it says as a turn"
         )
     asked = text_in(value, name).strip()
     if any("\ud800" <= character <= "\udfff" for character in asked):
@@ -270,7 +270,7 @@ def policy(value: object) -> Eviction:
 
 
 def importance(value: object) -> float | None:
-    """How much something matters, or `None` where nobody says."""
+    """How much something matters, or `None` where it is not given."""
     if value is not None and (
         isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1
     ):
@@ -299,7 +299,7 @@ def any_key(value: object) -> str | None:
 
 
 def callback(value: _T) -> _T:
-    """What is told of items that left, or `None`."""
+    """What is called with items that left, or `None`."""
     if value is not None and not callable(value):
         raise InvalidInput(f"on_evicted must be called with items, and {shown(value)} cannot be")
     return value
@@ -425,7 +425,7 @@ def _where(value: object) -> tuple[Wanted, ...]:
 
 
 def _optional_name(value: object, name: str) -> str | None:
-    """A name, or `None`; a blank one is nobody's."""
+    """A name, or `None` where it is blank."""
     return None if value is None else _unblank(value, name)
 
 
@@ -492,14 +492,14 @@ def runs(value: object) -> tuple[str, ...]:
 
 
 def progress(value: _T) -> _T:
-    """What is told how far a run is, or `None`."""
+    """What is called with how far a run is, or `None`."""
     if value is not None and not callable(value):
         raise InvalidInput(f"progress must be called with two numbers, and {shown(value)} cannot be")
     return value
 
 
 def on_step(value: Callable[[AskStep], None] | None) -> Callable[[AskStep], None] | None:
-    """What is told the steps of a question, or `None`; what it raises is `CallbackFailed`."""
+    """What is called with the steps of a question, or `None`; what it raises is `CallbackFailed`."""
     if value is None:
         return None
     if not callable(value):

@@ -128,7 +128,7 @@ class Memory:
         except BaseException:
             _loops.let_go(shared, user, end_all)
             raise
-        # Anew each time: what is registered last is called first, before what was imported to open it ends.
+        # Again each time: what is registered last is called first, before what was imported to open it ends.
         atexit.unregister(_close_what_is_open)
         atexit.register(_close_what_is_open)
         return memory

@@ -46,7 +46,7 @@ class Connection:
     async def json(
         self, path: str, params: Mapping[str, str], body: object = None, *, again: bool = False
     ) -> Any:
-        """What the server answers; raises what it raises there. With `again` it is sent anew where the
+        """What the server answers; raises what it raises there. With `again` it is sent once more where the
         connection breaks, which is for what changes nothing.
         """
         async with self.answer(path, params, body, again=again) as response:
@@ -75,7 +75,7 @@ class Connection:
             await response.aclose()
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         if self._client is not None:
             await self._client.aclose()
 
@@ -124,7 +124,7 @@ class Connection:
 
 
 async def events(response: httpx.Response) -> AsyncIterator[tuple[str, Any]]:
-    """The events of a stream: the name of each, and what it tells."""
+    """The events of a stream: the name of each, and its content."""
     name = ""
     async for line in response.aiter_lines():
         field, _, value = line.partition(": ")
@@ -135,7 +135,7 @@ async def events(response: httpx.Response) -> AsyncIterator[tuple[str, Any]]:
 
 
 class _translate_transport_errors:  # noqa: N801  # used like a function
-    """What of a connection fails is told as an error of ours."""
+    """Raise errors of a connection as errors of ours."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -147,7 +147,7 @@ class _translate_transport_errors:  # noqa: N801  # used like a function
         httpx = _httpx()
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
             raise ServerUnavailable(
-                f"nobody answers at {self._url}: {error or type(error).__name__}"
+                f"no server answers at {self._url}: {error or type(error).__name__}"
             ) from error
         if isinstance(error, httpx.TransportError):
             raise ServerUnavailable(

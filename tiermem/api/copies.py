@@ -36,7 +36,7 @@ def restore(
 ) -> tuple[SavedSpace, ...]:
     """Make directory `path` a store of what a backup holds, and say what that is: all of it, or nothing.
 
-    Every hash in it is checked first. The index is made anew when a space is first opened. A store that is
+    Every hash in it is checked first. The index is built again when a space is first opened. A store that is
     there already is refused, or with `replace` removed. Raises `PageStoreError`.
     """
     source, target = arguments.place(archive, "archive"), arguments.place(path, "path")

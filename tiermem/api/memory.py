@@ -197,7 +197,7 @@ class AsyncMemory:
         `Inaccessible` says that the database is not reached or refuses.
         When `path` is a URL (`"http://127.0.0.1:8000"`) the memory is that of a server (`tiermem serve`), and
         `key` one that it knows: the same methods, each of them a request. How it is opened is the server's to
-        choose, so of all else only `space` and `create` are taken. `ServerUnavailable` where nobody answers.
+        choose, so of all else only `space` and `create` are taken. `ServerUnavailable` where none answers.
         """
         from tiermem.api.remote import connect, remote_opening  # it is made of this class
 
@@ -269,7 +269,7 @@ class AsyncMemory:
 
     @finish_on_close
     async def grant(self, agent: str, *, to_see: str) -> tuple[Grant, ...]:
-        """Let an agent see what is of agent `to_see`, or of every agent (`"*"`), and give what stands now.
+        """Let an agent see what is of agent `to_see`, or of every agent (`"*"`); returns all grants in force.
 
         It may see, and not change. It does not see what that one was granted. On record; granted again,
         nothing is recorded. For the owner.
@@ -278,7 +278,7 @@ class AsyncMemory:
 
     @finish_on_close
     async def revoke(self, agent: str, *, to_see: str) -> tuple[Grant, ...]:
-        """Undo `grant`, at once, and give what stands now; without such a grant nothing is recorded."""
+        """Undo `grant` at once; returns all grants in force. Without such a grant nothing is recorded."""
         return await self._set_grant(agent, to_see, given=False)
 
     async def _set_grant(self, agent: str, to_see: str, *, given: bool) -> tuple[Grant, ...]:
@@ -291,7 +291,7 @@ class AsyncMemory:
 
     @cancel_on_close
     async def grants(self) -> tuple[Grant, ...]:
-        """Which agent may see whose, each with when it was granted; an agent is told its own."""
+        """Which agent may see whose, each with when it was granted; an agent gets its own alone."""
         grants = self._open.ledger.tier1.grants
         return tuple(one for one in grants if self._agent in (None, one.agent))
 
@@ -353,7 +353,7 @@ class AsyncMemory:
             self._index_open_turns()
 
     async def _look_again(self) -> None:
-        """Have whoever holds words of the space let go of what they may see no more."""
+        """Have those who hold words of the space drop what they may no longer see."""
         for watcher in tuple(self._opened.watchers):
             await watcher.drop_revoked_items()
 
@@ -387,7 +387,7 @@ class AsyncMemory:
         of units, pages and answers: the turns are trusted no more than the least trusted words of these.
         `metadata` (plain JSON under text keys) is sealed with each turn and is what
         `where` asks for; a turn or message that has some of its own keeps it. `importance`, from 0 to 1, is
-        how much it matters: a unit that rests on the turn is at least as important, and `signals` tells it.
+        how much it matters: a unit that rests on the turn is at least as important, and `signals` has it.
         Pages that fill up seal, and so do those of sessions that are idle (`Settings.idle_seal`), this one's
         among them where its last turn was long ago.
         """
@@ -519,7 +519,7 @@ class AsyncMemory:
         """
         components, question = self._open, arguments.question(question)
         scope, moment = self._scope_and_time(only, as_of=as_of)
-        mode, limits, told = arguments.mode(mode), arguments.budget(budget), arguments.on_step(on_step)
+        mode, limits, callback = arguments.mode(mode), arguments.budget(budget), arguments.on_step(on_step)
         await self._open_turns_are_indexed()
         components.meter.check()
         async with self._lock.shared():
@@ -527,7 +527,7 @@ class AsyncMemory:
             with self._opened.asking.question(), components.paying(Meter(budget=limits)) as meter:
                 async with nullcontext() if components.read_only else components.writer.recording("ask"):
                     outcome = await self._reader.ask(
-                        question, asked_at=moment, mode=mode, scope=scope, on_step=told
+                        question, asked_at=moment, mode=mode, scope=scope, on_step=callback
                     )
             answer, findings = self._reader.answered(outcome, meter=meter, recorded=not components.read_only)
             if components.read_only:
@@ -556,8 +556,8 @@ class AsyncMemory:
         in what is found; of a query that ends with "?" they only go first. Of any kind, a unit has the score
         of the best turn it rests on, and one that only repeats a turn which is found is left out. Among
         `"units"`, turns that are not summarised yet represent themselves (`Evidence.source`). `asked_at` is
-        the moment its relative dates are seen from (now). What is left out is told by `min_trust` and the
-        rest as in `ask`.
+        the moment its relative dates are seen from (now). `min_trust` and the other filters are those of
+        `ask`.
         """
         query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
         scope, moment = self._scope_and_time(only)
@@ -586,10 +586,10 @@ class AsyncMemory:
         May 2024", seen from `asked_at`), a day, an ISO month or range ("2024-05", "2024-05-01/2024-05-08"), a
         pair (from the start of one to the end of the other) of which one may be `None`, a list of these, or
         `"auto"`, which takes it out of a topic that names one beyond doubt.
-        Days are those on the clock of whoever spoke, ends count in, and what tells no time is left out
-        and counted (`Recollection.undated`). With `about="event"` it is when what a unit tells happened.
-        Units and turns are found side by side, or one `kind` of what `search` finds; what else leaves
-        something out is told as there. Raises `InvalidInput`.
+        Days are those on the clock of whoever spoke, ends count in, and what has no such time is left out
+        and counted (`Recollection.undated`). With `about="event"` it is when what a unit says happened.
+        Units and turns are found side by side, or one `kind` of what `search` finds, with the
+        same filters. Raises `InvalidInput`.
         """
         topic, most, kind = (
             arguments.question(topic, "topic"),
@@ -647,8 +647,8 @@ class AsyncMemory:
     ) -> Context:
         """Numbered sources for a prompt of your own, in at most `max_tokens`, fenced as data.
 
-        `asked_at` is the moment relative dates of the question are seen from (now). What is left out is
-        told by `min_trust` and the rest as in `ask`.
+        `asked_at` is the moment relative dates of the question are seen from (now). `min_trust`
+        and the other filters are those of `ask`.
         """
         question, most = arguments.question(question), arguments.max_tokens(max_tokens)
         scope, moment = self._scope_and_time(only)
@@ -731,11 +731,11 @@ class AsyncMemory:
         that rests on the words of all. Every merge is recorded with its reason and shown by `trail`;
         `withdraw` of the merged unit brings the others back, and they are not merged again.
         What the daily limits, a model or the index do not allow now is left, and the report says why.
-        With `dry_run` nothing is done: the report tells what a pass would begin with. `progress` is told of
-        steps done and steps known so far. `Settings.consolidate` has passes run by themselves.
+        With `dry_run` nothing is done: the report is of what a pass would begin with. `progress` is called
+        with steps done and steps known so far. `Settings.consolidate` has passes run by themselves.
         """
         self._owners("consolidate")
-        components, told = self._open, arguments.progress(progress)
+        components, callback = self._open, arguments.progress(progress)
         if arguments.switch(dry_run, "dry_run"):
             async with self._lock.shared():
                 return await components.consolidator.proposed(components.clock())
@@ -743,7 +743,7 @@ class AsyncMemory:
         await self._jobs.drain()
         with components.paying(Meter()):
             return await components.consolidator.run(
-                components.clock(), moment=self._idle_window, progress=told
+                components.clock(), moment=self._idle_window, progress=callback
             )
 
     @cancel_on_close
@@ -939,7 +939,7 @@ class AsyncMemory:
         no evidence: no answer, context or unit is made of them. Words that a unit which holds rests on too
         stay evidence; `Withdrawn.beside` names these. What other words tell of the same stays.
         The record of both stays, and `units(as_of=…)` shows what held when. `restore` undoes it. With
-        `dry_run` nothing is done, and it tells what would be; it needs no reason. Raises `UnknownId`.
+        `dry_run` nothing is done, and the report says what would be; it needs no reason. Raises `UnknownId`.
         """
         tried, unit = arguments.switch(dry_run, "dry_run"), arguments.unit(unit_id)
         components, why = self._open if tried else self._writable, arguments.reason_unless(tried, reason)
@@ -1013,7 +1013,7 @@ class AsyncMemory:
         return await self._finish_statement(done)
 
     def _correcting_for(self, unit_id: UnitId) -> str | None:
-        """Whose a correction is: whose the unit is that it corrects, so that nobody else gets to see it."""
+        """Whose a correction is: whose the unit is that it corrects, so that no other gets to see it."""
         unit = self._open.ledger.tier1.unit(unit_id)
         agents = unit.agents if unit is not None else ()
         if len(agents) > 1:
@@ -1085,7 +1085,7 @@ class AsyncMemory:
         earlier one. What is superseded, but for a merge, or withdrawn is not moved. A cited turn on which no
         unit rests is credited itself (`Judged.turns`), and units that are made of it inherit that.
         `by` is how far whoever judges is trusted, `assistant` at least. A weight changes no unit's trust, and
-        no ranking reads it unless that is asked for. `signals` tells it, `trail` what moved it.
+        no ranking reads it unless that is asked for. `signals` has it, `trail` what moved it.
         Raises `UnknownId`, `InvalidInput`.
         """
         components = self._writable
@@ -1196,7 +1196,7 @@ class AsyncMemory:
 
     @cancel_on_close
     async def stats(self) -> Stats:
-        """How the space stands: counts, what waits, and what was left unread."""
+        """Counts of the space, what waits, and what was left unread."""
         components, sees = self._open, self._sees
         pages = tuple(filter(sees.page, await components.ledger.pages()))
         filling = await self._reader.open_pages()
@@ -1219,7 +1219,7 @@ class AsyncMemory:
         )
 
     async def close(self) -> None:
-        """Finish background work and let go of log and index; repeating it does nothing.
+        """Finish background work and close log and index; repeating it does nothing.
 
         Calls under way raise `MemoryClosed`; those that only write what was given are finished first. Other
         memories of this process that are open on the same space go on.
@@ -1235,7 +1235,7 @@ class AsyncMemory:
         return TrustLevels(names=self._open.settings.trust_levels)
 
     def _scope_and_time(self, only: Filters, *, as_of: TimeLike | None = None) -> tuple[Scope, datetime]:
-        """What a question may see, and when it is asked: now, where nobody says."""
+        """What a question may see, and when it is asked: now by default."""
         scope = arguments.scope(only, self._levels, as_of=as_of)
         return scope, arguments.moment(only.get("asked_at"), "asked_at") or self._open.clock()
 
@@ -1319,7 +1319,7 @@ class AsyncMemory:
         components = self._open
         seconds = await components.writer.until_idle(components.clock())
         if seconds is not None:
-            # By a memory of its own: a timer must not hold one that its user let go of.
+            # By a memory of its own: a timer must not hold one that its user dropped.
             later = type(self)(self._opened, self._user)
             self._jobs.later(seconds + _SPARE, _SEALING, later._seal_idle)  # noqa: SLF001
 
@@ -1356,14 +1356,14 @@ class AsyncMemory:
         try:
             components.meter.check()
         except BudgetExceeded:
-            return  # what waits is pending, and `stats` tells what was spent
+            return  # what waits is pending, and `stats` has what was spent
         with components.paying(Meter()):
             report = await components.consolidator.run(components.clock(), moment=self._idle_window)
         self._jobs.note(why for why in report.left if why not in (*self._jobs.problems, ELSEWHERE))
 
     @asynccontextmanager
     async def _idle_window(self) -> AsyncIterator[None]:
-        """Entered when no question is under way, something may be spent, and nobody waits for the end.
+        """Entered when no question is under way, something may be spent, and no caller waits for the end.
 
         Whoever wants to be alone, to erase say, goes first.
         """
@@ -1454,7 +1454,7 @@ async def open_shared_memory(kind: type[_M], opening: Opening) -> _M:
 
     async def make(opened: SharedComponents) -> None:
         opened.components = await build(opening)
-        await kind(opened, user)._resume_pending_work()  # noqa: SLF001 - nobody has it yet
+        await kind(opened, user)._resume_pending_work()  # noqa: SLF001 - no caller has it yet
 
     def differs(components: Components) -> str | None:
         return opening_difference(components, opening)

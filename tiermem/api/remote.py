@@ -197,7 +197,7 @@ class _Requests(Calls):
         callback = None if tells is None else _callback(tells, given)
         if operation.makes_file:
             if callback is not None:
-                raise InvalidInput(f"progress: {operation.name} over HTTP tells none; its file is what comes")
+                raise InvalidInput(f"progress: {operation.name} over HTTP reports none; it returns its file")
             return await self._file(operation, path, body, given)
         if tells is not None and callback is not None:
             return _value(operation, await self._follow(path, body, tells, callback))
@@ -205,7 +205,7 @@ class _Requests(Calls):
         return _value(operation, answer)
 
     async def _follow(self, path: str, body: object, tells: Telling, callback: Callable[..., None]) -> Any:
-        """What comes of an operation that tells of itself while it runs."""
+        """The result of an operation that reports its progress."""
         async with self._connection.answer(path, self._params, body, accept=EVENTS) as response:
             async for name, told in events(response):
                 if name == tells.event:
@@ -242,7 +242,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _callback(tells: Telling, given: Mapping[str, Any]) -> Callable[..., None] | None:
-    """What is to be told while an operation runs, where anybody is."""
+    """The callback that an operation calls while it runs, if one was given."""
     checked: Callable[[Any], Callable[..., None] | None] = getattr(arguments, tells.parameter)
     return checked(given.get(tells.parameter))
 

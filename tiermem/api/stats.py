@@ -1,4 +1,4 @@
-"""How a space stands, computed from the ledger's fold when asked."""
+"""Counts of a space, computed from the ledger's fold when asked."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tiermem.ledger import EVERYTHING_SEEN, PageSummary, Tier1, Visibility
 from tiermem.model import Budget, StepUsage, Usage
 
 _SHOWN = 20
-"""Pages set aside whose reasons are told."""
+"""Pages set aside whose reasons are given."""
 _NOTHING_SAVED = "what was recalled was longer than the pages it links to, as it is in a small memory"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """How a space stands.
+    """What a space holds, what waits, and what was left out.
 
     `tokens_read` is the evidence all answers so far were worded from; what it would have been from what
     was recalled alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
@@ -27,7 +27,7 @@ class Stats:
     `claims_rejected` are claims whose quotes are not on the pages or plainly say otherwise, `claims_worded`
     claims that nothing confirms: of these the words are kept, and the wording is not.
     `omissions` are numbers, dates, names, negated statements and rare words of pages that no unit kept
-    when they were summarised, `omissions_per_literal` their share (`None` where nobody counted). `usage` is
+    when they were summarised, `omissions_per_literal` their share (`None` if not counted). `usage` is
     what this opening paid for, by step; `spent_today` what the space paid today (UTC), `daily` its limits.
     `pages_aside` are set aside: a step raised something unexpected on them and goes on without, until `flush`
     tries again. `index_pending` counts the turns and units that the index has yet to take in, which are found

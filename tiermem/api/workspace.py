@@ -178,7 +178,7 @@ class AsyncWorkspace(WorkspaceView):
         Words are a text (with `speaker`), a `Turn` or a message, one at a time; what was found is an
         `Evidence` or a unit. Who has to leave for it leaves, as the policy says. Where there can be no room
         for it, it is stored and not held: `Admitted` says so. Under a `key` of yours it takes the place of
-        what was held under it. `importance` runs from 0 to 1; where nobody says it is 0.5 of words, and of
+        what was held under it. `importance` runs from 0 to 1; by default it is 0.5 of words, and of
         a unit its own. What is `pinned` stays until you say otherwise. Raises `UnknownId` for what this
         memory does not hold.
         """
@@ -245,7 +245,7 @@ class AsyncWorkspace(WorkspaceView):
         return assemble(shown, max_tokens=most, count=token_counter().count, packing=packing)
 
     async def drop_revoked_items(self) -> None:
-        """Let go of what memory no longer holds, or holds otherwise; quick where nothing changed since."""
+        """Drop what memory no longer holds, or holds otherwise; quick where nothing changed since."""
         tier1 = self._memory._open.ledger.tier1  # noqa: SLF001
         head, items = tier1.head, self._active.items  # what changes from here on is looked at the next time
         if self._checked is not None and self._checked[0] is tier1 and self._checked[1] == head:
@@ -335,7 +335,7 @@ class AsyncWorkspace(WorkspaceView):
         return await self._memory._reader.known(items)  # noqa: SLF001
 
     async def _evidence(self, seq: int) -> Evidence:
-        """The turn that begins with this record, as it stands in memory."""
+        """The turn that begins with this record, as it is in memory."""
         placed: list[tuple[Page, PageLine]] = []
         while not placed or len(placed) < placed[0][1].parts:
             placed.append(await self._place(seq + len(placed)))

@@ -47,7 +47,7 @@ TERM = [("term", "<u4"), ("weight", "<f4")]
 TERM_BYTES = 8
 
 _NO_DAY = 0
-"""In place of a day where none is told: it lies before all days."""
+"""In place of an unknown day: it is before all days."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ class ArraysIndex(ProjectedIndex):
 
     @abstractmethod
     def _table(self, collection: Collection, space: str) -> AbstractContextManager[Table]:
-        """The entries of a space, as they are now; nobody changes them meanwhile."""
+        """The entries of a space, as they are now; they are not changed meanwhile."""
 
     def _find(
         self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int

@@ -66,7 +66,7 @@ def query_stems(text: str, *, without: Iterable[str] = ()) -> list[str]:
 
 
 def dimension(term: str) -> int:
-    """Where a stem stands among the term weights."""
+    """The place of a stem among the term weights."""
     return zlib.crc32(term.encode())
 
 

@@ -78,7 +78,7 @@ _opened: SharedParts[SqliteIndex] = SharedParts()
 async def open_in_folder(request: IndexRequest) -> Index:
     """`embedded`: the one index of a folder, which the spaces of a store share; in this process without one.
 
-    None while the disk is full: then what was said is found by its words. One that is to be made anew has to
+    None while the disk is full: then what was said is found by its words. One that is to be made again has to
     be there, and no other memory may use it.
     """
     folder, embedder = request.folder, request.embedder

@@ -2,7 +2,7 @@
 
 An adapter says how its engine stores, finds and forgets points (blocking); here these calls are
 awaited in worker threads. A mark is written only after everything before it is durable, and removed
-before anything it stands for, so it never claims more than the index holds.
+before anything it covers, so it never claims more than the index holds.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class PointFilter:
     when: tuple[Timeframe, ...] = ()
     """Timeframes, in each of which a point must lie."""
     owners: tuple[str, ...] | None = None
-    """Whose points are seen beside those of nobody; `None` for everybody's."""
+    """Whose points are seen beside those without an owner; `None` for all points."""
 
     @property
     def corpus(self) -> PointFilter:
@@ -362,7 +362,7 @@ class ProjectedIndex(ABC):
         session: SessionId | None = None,
         owners: Collection_[str] | None = None,
     ) -> int:
-        """How many active entries tell no such time."""
+        """How many active entries have no such time."""
         allowed = _point_filter(space, session, inactive=False, owners=owners)
         dated = replace(allowed, when=(Timeframe(periods=(ALL_TIME,), about=about),))
         there, dated_ones = [await self._call(self._tally, collection, seen) for seen in (allowed, dated)]
@@ -405,7 +405,7 @@ class ProjectedIndex(ABC):
         await self._call(self._sync)
 
     async def close(self) -> None:
-        """Make everything durable and let go of the engine. Closing twice is one close."""
+        """Make everything durable and close the engine. Repeating it does nothing."""
         if not self._closed:
             self._closed = True
             await to_thread.run_sync(self._shut)
@@ -444,15 +444,15 @@ def _payload_of(space: str, entry: Entry) -> dict[str, Any]:
 
 
 def _times(entry: Entry) -> dict[str, str]:
-    """From when to when it was said, and what it tells happened; nothing of what is not known."""
-    told: dict[str, str] = {}
+    """From when to when it was said, and when what it says happened; nothing of what is not known."""
+    times: dict[str, str] = {}
     if entry.said_at is not None:
         ends = (entry.said_at, entry.said_until or entry.said_at)
         # As the clock on the wall said: engines would turn it into another day.
-        told |= zip(TIMES["said"], (end.replace(tzinfo=None).isoformat() for end in ends), strict=True)
+        times |= zip(TIMES["said"], (end.replace(tzinfo=None).isoformat() for end in ends), strict=True)
     if entry.event is not None:
-        told |= zip(TIMES["event"], (day.isoformat() for day in entry.event), strict=True)
-    return told
+        times |= zip(TIMES["event"], (day.isoformat() for day in entry.event), strict=True)
+    return times
 
 
 def _vectors_of(one: encoding.EncodedEntry, vectors: Mapping[str, Vector]) -> dict[str, list[Vector]]:

@@ -30,7 +30,7 @@ _DESCRIPTION = "index.json"
 
 
 def description(embedder: Embedder, *, form: str | None = None) -> dict[str, Any]:
-    """What is written down about an index; of shards no form is told."""
+    """The description of an index (`index.json`); that of shards has no form."""
     described = {"schema": encoding.SCHEMA, "embedder": embedder.name, "dimensions": embedder.dimensions}
     return described if form is None else {**described, "form": form}
 

@@ -27,7 +27,7 @@ def rank_hits(ranking: Ranking) -> list[tuple[str, float]]:
 
 
 def places(scores: Iterable[float]) -> Iterator[int]:
-    """Where each score stands, from 0, best first; equal ones, to the same digits, share the first place."""
+    """The place of each score, from 0, best first; equal ones, to the same digits, share the first place."""
     place = 0
     last: float | None = None
     for position, score in enumerate(scores):

@@ -127,7 +127,7 @@ class TurnHits:
     """Candidates in no order that means anything, and what the question's words are worth here.
 
     `rarity` is the IDF of each stem that was looked for; `named` are the words that name somebody who
-    speaks, in lower case: who speaks is told by the turn, so they are not looked for among what is said.
+    speaks, in lower case: the turn has its speaker, so they are not looked for among what is said.
     """
 
     hits: tuple[TurnHit, ...] = ()
@@ -146,7 +146,7 @@ class Compacts(Protocol):
 
 @runtime_checkable
 class Exclusive(Protocol):
-    """An index of one store, each space by one writer: what it holds of another history, nobody misses."""
+    """An index of one store, each space by one writer: what it holds of another history can be dropped."""
 
     @property
     def exclusive(self) -> Literal[True]:
@@ -282,7 +282,7 @@ class Index(Searches, Protocol):
         ...
 
     async def close(self) -> None:
-        """Make everything durable and let go of the engine; idempotent."""
+        """Make everything durable and close the engine; idempotent."""
         ...
 
 

@@ -80,7 +80,7 @@ class MemoryIndex(ArraysIndex):
 
 
 async def open_in_process(request: IndexRequest) -> Index:
-    """`memory`: made anew from pages and ledger at each opening; none for a memory that makes nothing."""
+    """`memory`: built again from pages and ledger at each opening; none for a memory that makes nothing."""
     if request.read_only:
         return AbsentIndex("a memory opened read-only makes no index of its own")
     index = MemoryIndex(request.embedder)

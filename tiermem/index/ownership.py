@@ -45,7 +45,7 @@ class Ownership:
     def alone(self) -> None:
         """Own what was shared; `IndexLocked` when somebody else shares it, and then it stays shared.
 
-        Nobody else may be opening the index meanwhile: the change of one lock for the other has a gap.
+        No other process may be opening the index meanwhile: the change of one lock for the other has a gap.
         """
         try:
             self._take(fcntl.LOCK_EX)
@@ -65,7 +65,7 @@ class Ownership:
         self._take(fcntl.LOCK_SH)
 
     def release(self) -> None:
-        """Let go; releasing twice is one release."""
+        """Release the lock; repeating it does nothing."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -1,6 +1,6 @@
 """Parts a process has once, such as the index of a directory that it owns.
 
-Whoever needs one takes it by key and lets go of it; the last to let go closes it.
+A user takes one by its key and releases it; the last to release it closes it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 
 class InUse(Exception):
-    """A part that was to be made anew is in use."""
+    """A part that was to be replaced is in use."""
 
 
 @dataclass
@@ -37,7 +37,7 @@ class SharedParts(Generic[_T]):
     async def take(self, key: Hashable, make: Callable[[], _T], *, anew: bool = False) -> _T:
         """The part of this key, made by the first who asks; raises what `make` raises.
 
-        With `anew=True` raises `InUse` where somebody has it.
+        With `anew=True` raises `InUse` where it is in use.
         """
 
         def take() -> _T:

@@ -12,7 +12,7 @@ spaces, and others read. A space is read when it is first searched, and again wh
 it since.
 
 Two locks, the engine's taken before the tables': one is for who uses the connection, also while it waits for
-the disk, the other for who uses what was read. While this process writes, nobody else can: then what it read
+the disk, the other for who uses what was read. While this process writes, no other can: then what it read
 is all there is, and searching waits for no disk.
 
 A rollback journal and no write-ahead log: readers need no file of their own, so that a read-only disk
@@ -446,7 +446,7 @@ class SqliteIndex(ArraysIndex):
             connection.execute("UPDATE spaces SET seq = ?, digest = ? WHERE name = ?", (*values, name))
 
     async def compact(self) -> None:
-        """Write the file anew, so that it holds nothing that was removed; raises `SummaryIndexError`."""
+        """Write the file again, so that it holds nothing that was removed; raises `SummaryIndexError`."""
         self._kept.clear()
         await self._call(self._compact)
 
@@ -487,7 +487,7 @@ _LOOKED_AT = "an index that was opened read-only is left as it is"
 
 
 def _columns(entry: PackedPoint) -> tuple[Any, ...]:
-    """What is written of an entry beside its place; the space is told by its number."""
+    """What is written of an entry beside its place; the space is in another column, as a number."""
     payload = {name: value for name, value in entry.payload.items() if name != "space"}
     fields = {**entry.vectors, **entry.terms}
     text = json.dumps(payload, separators=(",", ":"))

@@ -42,7 +42,7 @@ from tiermem.reading.view import View
 from tiermem.reasoning import Engine
 
 FUSED = "fused"
-"""The router's name where nobody decides beforehand: the wording says itself whether it is complete."""
+"""The router's name where no router decides beforehand: the wording says itself whether it is complete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +158,7 @@ class _QuestionRun:
         return self._fused and self._asking.mode == "router" and not in_part
 
     async def attempt(self, way: Way, recalled: Recalled, steps: list[_Step]) -> _Step:
-        """The next step. Where a model or the budget gives out, the answer there is stands; that is said."""
+        """The next step. Where a model or the budget gives out, the answer there is is kept; that is said."""
         try:
             if way == "widened":
                 return await self._widen(recalled, steps)

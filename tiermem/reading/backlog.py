@@ -35,7 +35,7 @@ _BATCH = 256
 
 @dataclass(frozen=True, slots=True)
 class _TurnPlace:
-    """Where a turn stands."""
+    """Where a turn is."""
 
     page_id: PageId
     number: int
@@ -114,7 +114,7 @@ class Waiting:
     mark: int
     cold: ColdUnits
     unsearched: tuple[str, ...] = ()
-    """Roles whose turns nobody is to find."""
+    """Roles whose turns are not to be found."""
     unread: dict[PageId, Unread] = field(default_factory=dict)
     """Pages with words that it lacks which cannot be read, and why."""
     _turns: list[_TurnPlace] = field(default_factory=list)
@@ -252,7 +252,7 @@ class Backlog:
         async with self._one_at_a_time:
             tier1, aside = self._ledger.tier1, frozenset(self._ledger.tier1.aside_at("index"))
             begins = self._tier1 is not tier1 or self._aside != aside or self._waiting.mark != mark
-            if begins:  # also after an erasing, which folds the ledger anew
+            if begins:  # also after an erasing, which folds the ledger again
                 if self._tier1 is not tier1:
                     self._cold = ColdUnits(tier1)
                 self._tier1, self._aside, self._upto = None, aside, mark

@@ -43,7 +43,7 @@ ABSTENTION = "Nothing that was found in memory answers this."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceItem:
-    """One piece of evidence as it is put before the composer, and the fact it stands for, if any."""
+    """One piece of evidence as it is put before the composer, and the fact it gives, if any."""
 
     evidence: Evidence
     fact: LinkedFact | None = None
@@ -154,7 +154,7 @@ class Composer:
         self._degradations: dict[Degradation, None] = {}
 
     async def word(self, items: Sequence[EvidenceItem]) -> ComposedAnswer:
-        """One wording and its check. Without evidence nobody is asked."""
+        """One wording and its check. Without evidence no model is asked."""
         if not items:
             return abstention()
         draft, by_rules = await self._draft([item.evidence for item in items])

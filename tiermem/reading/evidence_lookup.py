@@ -67,7 +67,7 @@ def _look_up(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> KnownE
 
 
 def _same(item: Evidence, there: Evidence) -> bool:
-    """Whether evidence says no more and no other than what stands there; a page is known by either id."""
+    """Whether evidence says no more and no other than what is there; a page is known by either id."""
     places = [[(span.start, span.end) for span in one.spans] for one in (item, there)]
     own, stands = ((one.text, one.quote, one.said_at, one.event_at) for one in (item, there))
     return own == stands and places[0] == places[1]
@@ -92,7 +92,7 @@ def _quotes(item: Evidence, pages: Mapping[PageId, Page]) -> bool:
 
 
 def turn_from_parts(placed: Sequence[tuple[Page, PageLine]]) -> Evidence:
-    """A turn where it stands, or where its parts stand, as evidence of its words."""
+    """A turn, or its parts, as evidence of its words."""
     parts = [turn_evidence(page, line) for page, line in placed]
     turns = [line.turn for _, line in dict.fromkeys(placed) if line.turn is not None]
     if len(set(placed)) == 1 or not turns:

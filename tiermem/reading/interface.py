@@ -12,7 +12,7 @@ from tiermem.model import Answer, AnswerId
 
 
 class ReadsLedger(Protocol):
-    """The pages and conclusions of one space, as `Ledger` tells them."""
+    """The pages and conclusions of one space, as `Ledger` holds them."""
 
     @property
     def space(self) -> SpaceId:

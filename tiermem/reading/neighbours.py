@@ -57,7 +57,7 @@ def _by_worth(turns: Sequence[FoundTurn]) -> Iterable[tuple[Page, int]]:
 
 
 def place_of(turn: FoundTurn) -> Place:
-    """Where a turn stands."""
+    """Where a turn is."""
     return turn.page.id, turn.page.lines.index(turn.line)
 
 

@@ -1,4 +1,4 @@
-"""Going on without the pages on which reading raises what nobody expects.
+"""Going on without the pages on which reading raises an unexpected error.
 
 Where a question raises such an error, the pages it had read are taken in again, halves at a time, and the
 ones with which it raises are set aside; then it is asked without them. So it is answered from all that can be
@@ -20,7 +20,7 @@ from tiermem.reading.view import View
 _T = TypeVar("_T")
 
 _ROUNDS = 3
-"""How often a question is asked anew over everything else, after pages were set aside."""
+"""How often a question is asked again over everything else, after pages were set aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class PageFailureIsolation:
         )
 
     async def run(self, work: Callable[[View], Awaitable[_T]]) -> _T:
-        """What `work` comes to over all pages on which it does not raise what nobody expects.
+        """What `work` comes to over all pages on which it does not raise an unexpected error.
 
         Every try is paid for where a model is asked. Raises `Unexpected` when no page is to blame.
         """
@@ -100,7 +100,7 @@ class PageFailureIsolation:
 
 
 async def _run_or_capture(work: Callable[[View], Awaitable[_T]], view: View) -> _T | _Failure:
-    """What `work` comes to, or what it raises and nobody expects. Raises what is expected."""
+    """What `work` comes to, or the unexpected error that it raises. Raises what is expected."""
     try:
         return await work(view)
     except (TierMemError, PageStoreError):

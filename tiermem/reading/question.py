@@ -37,7 +37,7 @@ class TurnQuery:
     time: bool
     """Whether it asks for a time."""
     periods: tuple[Period, ...] = ()
-    """When something of the days it names was told; empty where it names none."""
+    """When something of the days it names was said; empty where it names none."""
 
 
 ROUGHLY: Mapping[str, int] = {"week": 3, "month": 10}
@@ -59,7 +59,7 @@ _LAST = re.compile(r"(?:(?:the|this)\s+)?(?:last|past)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question, or a look-up, taken apart. `periods` are when something of the days it names was told."""
+    """A question, or a look-up, taken apart. `periods` are when something of the days it names was said."""
 
     text: str
     words: tuple[str, ...]
@@ -102,7 +102,7 @@ def read_question(text: str, asked_at: datetime | None = None) -> Question:
 
 
 def telling_periods(question: str, asked_at: datetime | None) -> tuple[Period, ...]:
-    """When something of the days that a question names was told: then, and for some days after.
+    """When something of the days that a question names was said: then, and for some days after.
 
     Days counted from the moment of asking are known with `asked_at` only, and not looked at beside a date
     named outright, from which they are counted ("the week before 3 August"). Counted in weeks or months

@@ -1,4 +1,4 @@
-"""From spans back to what stands there: the words, the turns they belong to, and what surrounds them.
+"""From spans back to what is there: the words, the turns they belong to, and what surrounds them.
 
 A span may name its page by the id it had while open (`o1:`); the page that came back then carries
 another id and the same text, so offsets are used and ids are not compared.
@@ -54,7 +54,7 @@ def turn_evidence(
 ) -> Evidence:
     """One turn as evidence: its text says who speaks (`Ann: words`), its spans cover the words alone.
 
-    Words that were taken back are not among them; an ellipsis stands in their place.
+    Words that were taken back are not among them; an ellipsis is in their place.
     """
     turn = line.turn
     said = replace_surrogates(remaining(page, line.body, line.end)).replace("\n\t", "\n").rstrip("\n")

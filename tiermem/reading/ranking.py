@@ -5,7 +5,7 @@ The index brings some hundred candidates (`Index.turns`). Each gets one score, a
 - how near it is in meaning: its best sentence, and the turn together with the one before it;
 - how many of the question's words are said there or right beside, synonyms counting in part, rare words
   counting more (coverage), and how strongly the conversation around holds them (around);
-- whether the one person whom the question names is speaking; where it names nobody, the user, who asks;
+- whether the one person whom the question names is speaking; where it names no one, the user, who asks;
 - whether a question for a time meets a turn that tells one;
 - whether it was said when something of the days the question names ("last Saturday", seen from when it is
   asked) was told;
@@ -49,7 +49,7 @@ class RankingOptions:
     around: float = 4.0
     """The BM25 score of the conversation around it, as a share of the rarity of the question's words."""
     named: float = 2.5
-    """Said by whom the question names, or by the user where it names nobody."""
+    """Said by whom the question names, or by the user where it names no one."""
     time: float = 2.5
     """Tells a time where the question asks for one."""
     dated: float = 2.5

@@ -70,7 +70,7 @@ class Recollection:
 
     `topic` is what was searched for: a timeframe that was taken out of it is not in it any more. `times` are
     those to which it was confined (`None`: to none), `about` says of what. Then `undated` is how many turns
-    (units, where it is about events) tell no time and so were not found, `None` where nobody can tell.
+    (units, where it is about events) have no time and so were not found, `None` where that is not known.
     `evicted` are the items that left the workspace it went into, and `refused` the sources for which there
     was no room in it.
     """
@@ -142,7 +142,7 @@ class Reader:
         """What one question comes to; see `reading.ask`. Nothing is recorded yet.
 
         A page on which a step raises something unexpected is left out; the outcome says which and why, and so
-        does a last step, in place of those of asking anew.
+        does a last step, in place of those of asking again.
         """
         going = PageFailureIsolation(await self._view(scope))
         first = iter((Steps(on_step),))

@@ -242,7 +242,7 @@ def with_round(findings: Findings, number: int, searches: tuple[Search, ...], pa
 
 
 def with_outcomes(findings: Findings, outcomes: Iterable[LinkedFact | Rejected], coverage: str) -> Findings:
-    """What linking made of the round's claims; a fact told twice counts once."""
+    """What linking made of the round's claims; a fact stated twice counts once."""
     outcomes_seen = list(outcomes)
     rejected = [outcome for outcome in outcomes_seen if isinstance(outcome, Rejected)]
     # The pages of a round are never shown again, so only within a round can a fact come twice.
@@ -272,7 +272,7 @@ def with_stop_reason(findings: Findings, reason: str) -> Findings:
 
 
 def interrupt(findings: Findings, error: ModelError | BudgetExceeded) -> Findings:
-    """The loop cut short: what was found stands, and the reason is told."""
+    """The loop cut short: what was found is kept, with the reason."""
     reason = f"{type(error).__name__}: {error}"
     degraded = Degradation(stage="research", reason=reason, fallback="what was found until then")
     return replace(with_stop_reason(findings, reason), degradations=(*findings.degradations, degraded))

@@ -479,7 +479,7 @@ class LookUp:
                     dropped += 1
                 else:
                     degradations.append(_degradation(error, f"without page {page_id}"))
-        # What is kept from whoever asks is not to be told from what there is not.
+        # What is kept from the asker must look like what does not exist.
         dropped = dropped if self.view.scope.sees.all else 0
         return Pages(read=tuple(pages.values()), dropped=dropped, degradations=tuple(degradations))
 
@@ -540,7 +540,7 @@ class LookUp:
         except (TierMemError, PageStoreError):
             raise
         except Exception as error:  # noqa: BLE001  # logged, and told by `None`
-            unexpected(error, "counting what tells no time")
+            unexpected(error, "counting what has no time")
             return None
 
     async def _waiting(self) -> Waiting:
@@ -553,7 +553,7 @@ class LookUp:
             waiting = await self._waiting()
             sees = self.view.scope.sees
             lacking = waiting.in_words(self.view.scope.session, sees)
-            # Whose a page is that cannot be read, nobody knows.
+            # Whose a page is that cannot be read is not known.
             unreadable = waiting.unread.items() if sees.all else ()
             unread = [_degradation(why, f"without page {page}") for page, why in unreadable]
             self._behind = tuple(unread)
@@ -597,7 +597,7 @@ def _containing(
 
 
 def _locate_turns(hits: Sequence[Hit], pages: Sequence[Page]) -> tuple[FoundTurn, ...]:
-    """The hits, best first, whose turn stands on one of the pages and may be read, each once."""
+    """The hits, best first, whose turn is on one of the pages and may be read, each once."""
     by_id = {page.id: page for page in pages}
     sealed = {opened_as(p.space, p): p.id for p in pages if p.sealed_at is not None}
     found: dict[int, FoundTurn] = {}

@@ -31,7 +31,7 @@ class Between:
     until: datetime | None = None
 
     def holds(self, turn: Turn) -> bool:
-        """Whether the turn was said then; one of which nobody knows when was not."""
+        """Whether the turn was said then; one of unknown time was not."""
         return turn.said_at is not None and TurnFilter(said_after=self.since, said_before=self.until).keeps(
             turn
         )

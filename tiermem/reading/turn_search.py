@@ -1,4 +1,4 @@
-"""What is still missing, looked for: planned, searched for among turns, and the answer worded anew.
+"""What is still missing, looked for: planned, searched for among turns, and the answer worded again.
 
 The rules: at most `looks` times; no look-up is made twice and no turn is shown as new twice; it ends when
 the answer is complete, when the planner is done, or when nothing new turns up. A wording that is no answer
@@ -159,7 +159,7 @@ class TurnSearchLoop:
     async def _word(
         self, composed: ComposedAnswer, evidence: Sequence[Evidence], turns: Sequence[FoundTurn]
     ) -> ComposedAnswer:
-        """Anew, from what was cited, what was just found with its neighbours, and the best of before."""
+        """Again, from what was cited, what was just found with its neighbours, and the best of before."""
         tokens = self._options.widen_tokens
         room = tokens - size(composed.cited, self._count)
         wide = with_neighbours(turns, limit=len(turns), tokens=room, count=self._count)

@@ -16,7 +16,7 @@ from tiermem.reading.ranking import Candidate, RankingOptions, rescore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTurn:
-    """A turn where it stands, and its score; `parts` are what is shown of it, if not all."""
+    """A turn at its place, and its score; `parts` are what is shown of it, if not all."""
 
     page: Page
     line: PageLine
@@ -62,7 +62,7 @@ class GatheredTurns:
 
 
 def gather(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> GatheredTurns:
-    """The hits whose turn stands on one of the pages and may be read, with what was said right beside."""
+    """The hits whose turn is on one of the pages and may be read, with what was said right beside."""
     said = _in_order(pages)
     places = {turn_id(page.id, number): at for at, (page, number, _) in enumerate(said)}
     found = [(hit, places[id_]) for id_, hit in hits.items() if id_ in places]

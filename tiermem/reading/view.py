@@ -244,7 +244,7 @@ class View:
         return not hidden and self._sees(unit)
 
     def _may_have_happened(self, unit: SummaryUnit) -> bool:
-        """Whether what the unit tells may have happened in one of the days asked for."""
+        """Whether what the unit says may have happened in one of the days asked for."""
         if self.scope.happened is None:
             return True
         told = parse_iso(unit.event_at) if unit.event_at is not None else None
@@ -304,7 +304,7 @@ class View:
         return at_least(page, self.trust.rank(self.scope.min_trust), self.trust.rank_of)
 
     def _said_by_then(self, line: PageLine) -> bool:
-        """By its place among records; between two, by when it was recorded, or said where nobody knows."""
+        """By its place among records; between two, by when it was recorded, or said if that is unknown."""
         if self._around is None or line.seq < self._around.before:
             return True
         if self._around.after is not None and line.seq > self._around.after:
@@ -361,7 +361,7 @@ class View:
         if not await self.ledger.begins_with(self._mark):
             raise IndexMismatch(
                 f"what the index holds of space {self.space!r} is of another history than its log; "
-                "it is not used until it is made anew"
+                "it is not used until it is built again"
             )
         return self._index
 

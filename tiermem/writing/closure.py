@@ -6,7 +6,7 @@ what these rules share. The rules of units:
 - A unit on a page of the turns, or whose maker was shown them or a unit that goes with them, stays only if
   each of its content words is on what is left of its pages, and no word of the turns is in it that its own
   quoted turns do not have. Its scene and its paraphrase go.
-- A unit that code derived goes with any turn that a term of the derivation stands in.
+- A unit that code derived goes with any turn that holds a term of the derivation.
 
 And of every record:
 - No record names a unit that goes, whose id is made of its words, nor decides on a finding that nobody has
@@ -57,7 +57,7 @@ class ErasedTurns:
     everything: bool = False
 
     def touches(self, span: Span) -> bool:
-        """Whether the span stands, in part at least, in a turn that goes."""
+        """Whether the span is, in part at least, in a turn that goes."""
         page = self.pages.get(span.page_id)
         return page is not None and any(line.seq in self.seqs and line.touches(span) for line in page.lines)
 
@@ -213,7 +213,7 @@ def _unknown_goes(one: LoggedEntry, erased: ErasedTurns, past: Past) -> bool:
 
 
 def _values(value: Any) -> Iterator[Any]:
-    """A JSON value, and every value in it, wherever it stands."""
+    """A JSON value, and every value in it, wherever it is."""
     yield value
     inner = value.values() if isinstance(value, Mapping) else value
     if not isinstance(value, str) and isinstance(inner, Iterable):

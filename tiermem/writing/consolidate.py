@@ -1,4 +1,4 @@
-"""One pass over a space while nobody asks: what waits is done, and what is told twice becomes one.
+"""One pass over a space while no question waits: what waits is done, and what was said twice becomes one.
 
 In this order: sessions that are over seal, sealed pages are summarised, findings are decided on, and units
 that tell the same are merged. The rules:
@@ -175,7 +175,7 @@ class Consolidator:
         waiting = 0
         for group in groups:
             async with moment():
-                # What was erased meanwhile nobody has any more.
+                # What was erased meanwhile exists no longer.
                 left = [finding for finding in group if finding.id in self._ledger.tier1.pending]
                 report = await self._writer.write_back(left)
             one.findings += len(report.decisions)
@@ -189,7 +189,7 @@ class Consolidator:
         await self._index_it(one, moment)
         tier1 = self._ledger.tier1
         head = tier1.head
-        # After an erasing, which folds the ledger anew, units may hold again that no record names.
+        # After an erasing, which folds the ledger again, units may hold again that no record names.
         since = self._looked if self._looked_in is tier1 else -1
         proposals = await self._looked_for(one, moment, since=since)
         if proposals is None:
@@ -218,7 +218,7 @@ class Consolidator:
         except (BudgetExceeded, MemoryClosed):
             raise
         except TierMemError as error:
-            one.left.append(f"units that are told twice: they cannot be looked for: {error}")
+            one.left.append(f"units that say the same: they cannot be looked for: {error}")
             return None
 
     async def _proposals(self, one: _Pass, moment: Moment, *, since: int) -> Proposals:

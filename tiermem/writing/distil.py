@@ -88,7 +88,7 @@ async def redistil(
     hints: tuple[str, ...],
     kept: Sequence[SummaryUnit],
 ) -> Redistilled:
-    """Ask again, told what was lost; only units that say what none of `kept` says are in the entry."""
+    """Ask again, with what was lost; only units that say what none of `kept` says are in the entry."""
     with counted() as meter, step("distil"):
         claims = await engine.distil([page], hints=hints)
 

@@ -1,6 +1,6 @@
 """Finds what Tier 1 already says the same of the same words, so that nothing is stored under two ids.
 
-What a person stated, to be remembered as it stands, is all that its turn comes to.
+What a person stated, to be remembered word for word, is all that its turn comes to.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Erasure:
     stay, proved by the words that are left; `returned` ones were superseded by what is gone. `index` says
     what became of the index: `rewritten` (nothing removed is left in its storage), `removed` (its own storage
     forgets when it pleases), `untouched` (of a dry run), or why it must wait. `also_said` are turns that
-    stay and hold some of the same words: these are theirs, so nobody looks for them.
+    stay and hold some of the same words: these are theirs, so they are not looked for.
     """
 
     turns: tuple[TurnAt, ...]
@@ -129,7 +129,7 @@ class Eraser:
         before, found = await self._erase(seq, announced, erased)
         after = self._ledger.tier1
         pages = tuple({page.id: page for page in erased.pages.values()}.values())
-        # Of a page that the index went on without, nobody knows what it holds.
+        # What the index holds of a page that it went on without is not known.
         known = from_its_start and before.aside_at("index").keys().isdisjoint(erased.pages)
         index = await self._index(pages if known else None, _changed_units(before, after))
         erasure = _erasure(announced, erased, found, before=before, after=after, index=index)
@@ -147,7 +147,7 @@ class Eraser:
 
     async def _erase(self, seq: int, announced: Erasing, erased: ErasedTurns) -> tuple[Tier1, Closure]:
         """Erase turns and records in the log; returns the state before, and what goes or changes."""
-        # The reason stands in the ledger alone, where a later erasing reaches it.
+        # The reason is in the ledger alone, where a later erasing reaches it.
         reason = f"record {seq} tells the reason"
         for _ in range(_TRIES):
             await self._ledger.catch_up()
@@ -303,7 +303,7 @@ def _announce(
     if selection.turn is not None and len(sessions) > 1:
         names = ", ".join(map(repr, sessions))
         raise InvalidInput(f"several sessions have a turn {selection.turn!r}: name one of {names}")
-    # Every part of a turn that stands in parts, on whatever page.
+    # Every part of a turn that is in parts, on whatever page.
     wanted = {
         seq
         for _, line in found

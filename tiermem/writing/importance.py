@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pagestore import Page, Span
 
 UNKNOWN = 0.5
-"""Of what nobody said how much it matters: neither much nor little."""
+"""Where it is not given how much something matters: neither much nor little."""
 
 
 def importance_of(judged: float, spans: Sequence[Span], pages: Iterable[Page]) -> float:

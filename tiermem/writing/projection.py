@@ -4,13 +4,13 @@ The mark says up to which record the index reflects the ledger. It moves only wh
 it is in the index and flushed, so whatever a crash leaves half-done lies after the mark and is done
 again. Ids are the ledger's, so doing it again stores nothing twice. It is believed only where the log
 begins with the history it names: an index copied from elsewhere, or newer than a log that was restored,
-is made anew where this process alone writes it, and left alone where others may.
+is built again where this process alone writes it, and left alone where others may.
 
 An open page and its turns are put under its `o1:` id as it grows. The record that seals it is newer than
 all of them: the run that puts the sealed page takes the open one out, before the mark passes that record.
 What such an id still finds in between resolves to the sealed page.
 
-A page that cannot be put for what it is (damaged, refused by the embedder, or anything nobody expects) is
+A page that cannot be put for what it is (damaged, refused by the embedder, or any unexpected error) is
 set aside on record: the others go on and the mark passes it. Searches find it by its words, in the log.
 """
 

@@ -79,4 +79,4 @@ def _fact(turn: Turn, page: Page, line: PageLine) -> LinkedFact:
         if isinstance(fact, LinkedFact) and fact.is_supported:
             return fact
     reason = "it has too few words to be known by" if fact.reason == NOT_FOUND else fact.reason
-    raise InvalidInput(f"this cannot be remembered as it stands: {reason}; say it otherwise, or `add` it")
+    raise InvalidInput(f"this cannot be remembered word for word: {reason}; say it otherwise, or `add` it")

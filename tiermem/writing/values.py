@@ -1,4 +1,4 @@
-"""What writing can be told, and what it reports."""
+"""The options of writing, and what it reports."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Withdrawn:
     """A unit that was taken back, and the units it had superseded that hold again.
 
     Its words are no evidence any more, but for those that units which hold rest on too: these are `beside`.
-    `proposed`: nothing was done, and it tells what would be.
+    `proposed`: nothing was done, and it says what would be.
     """
 
     unit: SummaryUnit
@@ -153,7 +153,7 @@ class DateReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedUnits:
-    """A unit that stands for others which tell the same; withdrawing it brings these back."""
+    """A unit that replaces others which say the same; withdrawing it brings these back."""
 
     unit: SummaryUnit
     of: tuple[UnitId, ...]

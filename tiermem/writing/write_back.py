@@ -198,7 +198,7 @@ class WriteBacks:
     async def _owners(self, finding: Finding, fact: LinkedFact, pages: Sequence[Page]) -> tuple[str, ...]:
         """To whom a finding belongs: those whose pages it rests on.
 
-        A word of it that stands on none of these may be of anything that whoever worded it was shown.
+        A word of it that is on none of these may be of anything that whoever worded it was shown.
         """
         own = merge_owners(page.agent for page in pages)
         values = [one.value for one in fact.derivations]
@@ -315,7 +315,7 @@ def claim_of(fact: LinkedFact) -> Claim:
 
 
 def _proof(fact: LinkedFact, pages: Sequence[Page]) -> LinkedFact | Rejected:
-    """The fact linked anew to its own pages: a caller's word on spans and support is not taken."""
+    """The fact linked again to its own pages: a caller's word on spans and support is not taken."""
     linked = link(claim_of(fact), pages)
     if isinstance(linked, LinkedFact) and not linked.is_supported:
         return Rejected(claim=fact.claim, quotes=fact.quotes, reason=reason_unconfirmed(linked))

@@ -2,7 +2,7 @@
 
 The rule: log first, index after. Every step asks the ledger what is missing and does that, so a
 crash between any two steps leaves work pending and nothing half-known; running the step again
-finishes it. A page on which a step raises what nobody expects is set aside with the reason, on record,
+finishes it. A page on which a step raises an unexpected error is set aside with the reason, on record,
 and the others go on.
 """
 
@@ -142,7 +142,7 @@ class Writer:
         return await self._seal_each(idle_by_clock(pages, now=now, minutes=self._options.idle_seal))
 
     async def seal_behind(self, session: SessionId, turns: Iterable[TurnTimes]) -> tuple[PageId, ...]:
-        """Seal the open pages that `session`, with the turns it was just told, left behind by said time."""
+        """Seal the open pages that `session`, with the turns it was just given, left behind by said time."""
         pages, minutes = await self._ledger.filling(), self._options.idle_seal
         return await self._seal_each(left_behind(pages, by=session, turns=turns, minutes=minutes))
 
@@ -235,16 +235,16 @@ class Writer:
 
     @asynccontextmanager
     async def deciding(self) -> AsyncIterator[None]:
-        """Inside, nobody else looks at what holds and changes it."""
+        """Inside, no other task reads or changes what holds."""
         async with self._one_decides, self._write_backs.alone():
             await self._ledger.catch_up()
             yield
 
     async def redistil(self, page_id: PageId) -> Redistilled:
-        """Look at a distilled page again, told what its units lost; what is new and proved is added.
+        """Look at a distilled page again, with what its units lost; what is new and proved is added.
 
         Nothing is removed, and every look is recorded. Raises `InvalidInput` for a page that is not
-        distilled yet, what the engine raises, and `Unexpected` for what nobody expects; then what it cost is
+        distilled yet, what the engine raises, and `Unexpected` for any other error; then what it cost is
         recorded.
         """
         async with self._distilling:
@@ -416,7 +416,7 @@ class Writer:
         """Take a unit back: it stays on record, is recalled no more, and what it superseded returns.
 
         Words that no unit rests on which holds are no evidence from now on. Withdrawing it again writes
-        nothing, and neither does a `dry_run`, which tells what would come of it. Raises `UnknownId`.
+        nothing, and neither does a `dry_run`, which says what would come of it. Raises `UnknownId`.
         """
         async with self._one_decides:
             tier1, unit = self._ledger.tier1, self._unit(unit_id)
@@ -457,7 +457,7 @@ class Writer:
                 raise InvalidInput(f"unit {min(others)!r} holds in its place: withdraw that first")
             grown = [one for one in tier1.merged(unit_id) if not set(self._unit(one).spans) <= {*unit.spans}]
             if withdrawn and grown:
-                raise InvalidInput(f"unit {grown[0]!r} tells more by now than when it was merged: keep it")
+                raise InvalidInput(f"unit {grown[0]!r} says more by now than when it was merged: keep it")
             if withdrawn:
                 await self._ledger.write(Reinstated(unit_ids=(unit_id,), reason=reason))
                 await self._projection.attempt()

@@ -222,7 +222,7 @@ def test_a_server_that_is_gone_is_told_and_one_that_is_back_is_used(tmp_path: Pa
     memory = tiermem.open(server.url)
     memory.add(SAID)
     server.stop()
-    with pytest.raises(ServerUnavailable, match="nobody answers"):
+    with pytest.raises(ServerUnavailable, match="no server answers"):
         memory.stats()
     with pytest.raises(ServerUnavailable):
         tiermem.open(server.url)

@@ -34,7 +34,7 @@ COMMANDS = {
     "page": "Print a page: what was said, verbatim.",
     "pages": "List the pages, sealed ones and those still filling.",
     "units": "List the summary units and the pages they rest on.",
-    "stats": "Say how a memory stands: what it holds, what waits, what the summaries lost, tokens saved.",
+    "stats": "Count what a memory holds, what waits, what the summaries lost, and tokens saved.",
     "omissions": "Say what the summaries lost: numbers, dates, names, negations and rare words no unit keeps.",
     "redistil": "Summarise a page again, told what its summaries lost. New units are added; nothing is removed.",
     "consolidate": "Do what waits, and merge the units that tell the same. A merge is recorded, and can be undone.",

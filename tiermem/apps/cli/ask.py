@@ -133,7 +133,7 @@ def _next_steps(question: str, answer: Answer, place: options.Place) -> list[Tex
         steps.append(next_step("how it came about", place.command("audit", answer.id)))
     if answer.nearest:
         page = answer.nearest[0].spans[0].page_id
-        steps.append(next_step("read the nearest where it stands", place.command("page", page)))
+        steps.append(next_step("read the nearest on its page", place.command("page", page)))
     if answer.nearest and answer.trace.way == "recall":
         again = place.command("ask", question) + " --mode raw"
         steps.append(next_step("have the pages read for it", again))

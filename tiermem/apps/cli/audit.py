@@ -144,7 +144,7 @@ def _claim(citation: Citation, chosen_by: str, *, intact: bool) -> Table:
     if intact:
         claim.append("intact: the words still stand where they were cited", style="green not bold")
     else:
-        claim.append("NOT INTACT: what stands there is not what was cited", style="bold red")
+        claim.append("NOT INTACT: the text there is not what was cited", style="bold red")
     return numbered_table([(citation.number, claim)])
 
 

@@ -39,7 +39,7 @@ _SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExaminedItem:
-    """One thing that was looked at: how it stands, and what to do where it is missing."""
+    """One thing that was looked at: its state, and what to do where it is missing."""
 
     what: str
     verdict: Verdict

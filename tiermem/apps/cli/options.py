@@ -1,6 +1,6 @@
 """What several commands take: options, groups of options, and how values are written.
 
-A command takes a group as one parameter, whose options stand in its help where the parameter stands:
+A command takes a group as one parameter, whose options are in its help in place of the parameter:
 `place: Place` is `--store` and `--space`.
 """
 

@@ -13,7 +13,7 @@ from tiermem.text.unicode import show_controls
 
 
 def stats(*, place: options.Place, looking: options.Looking) -> None:
-    """Say how a memory stands: what it holds, what waits, what the summaries lost, tokens saved."""
+    """Count what a memory holds, what waits, what the summaries lost, and tokens saved."""
     with place.open(read_only=True, engine="auto") as memory:
         figures = memory.stats()
     looking.show(figures, lambda: stats_view(figures))

@@ -1,7 +1,7 @@
 """From an answer back to the characters of the pages it rests on, for a person and for a program.
 
 Nothing is taken from the answer but its citations: the words shown are read from the pages again, so
-that a difference between what was cited and what stands there is seen.
+that a difference between what was cited and what is there is seen.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Audit:
 
     @property
     def intact(self) -> bool:
-        """Whether every citation still stands as it was cited, and every derivation gives its value again."""
+        """Whether every citation is still as it was cited, and every derivation gives its value again."""
         return all(one.intact for one in self.citations) and all(one.intact for one in self.derivations)
 
     def __str__(self) -> str:
@@ -138,7 +138,7 @@ def _cited_in_words(cited: AuditedCitation) -> str:
         rows.append(f"    {place.speaker}: words that are withheld (page id {place.page_id})")
     rows += [f"    MISSING: {what}" for what in cited.missing]
     if not cited.intact:
-        rows.append("    NOT INTACT: what stands there is not what was cited")
+        rows.append("    NOT INTACT: the text there is not what was cited")
     return "\n".join(rows)
 
 
@@ -164,7 +164,7 @@ def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
     found = words_on_pages(term.spans, pages, context=0)
     if len(found) < len(term.spans):
         return None
-    # A term without words stands for the time its turn was said at.
+    # A term without words is the time at which its turn was said.
     text = " … ".join(place.words for place in found) if term.text else ""
     return replace(term, text=text, said_at=found[0].said_at)
 

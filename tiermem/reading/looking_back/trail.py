@@ -19,7 +19,7 @@ State = Literal["holds", "superseded", "merged", "withdrawn"]
 class UnitHistory:
     """One unit of a trail. `holds` says whether recall shows it; if not, `because` says why.
 
-    One that was `merged` tells the same as the unit that stands for it (the first of `superseded_by`).
+    One that was `merged` says the same as the unit that replaced it (the first of `superseded_by`).
     `outcomes` are the judgements that make up its weight, oldest first,
     and `promoted` says why it matters more than its maker judged, where they make it.
     """
@@ -52,7 +52,7 @@ def related_units(tier1: Tier1, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
 def unit_history(
     tier1: Tier1, unit: SummaryUnit, pages: Mapping[PageId, Page], *, context: int
 ) -> UnitHistory:
-    """How a unit stands now."""
+    """The state of a unit now."""
     withdrawn, newer = tier1.retired_because(unit.id), tier1.superseded_by(unit.id)
     because, merged = withdrawn, tier1.merged_into(unit.id)
     if withdrawn is None and merged is not None:

@@ -23,7 +23,7 @@ from tiermem.text.unicode import join_surrogates
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 JUDGED, COMPUTED = 0.85, 0.15
 """What the model's number and HTM-EAR's score weigh. The number is a logit of any size: the score mostly
-decides between pages of which the model thinks alike. So HTM-EAR's code has it; its paper tells of no blend.
+decides between pages of which the model thinks alike. So HTM-EAR's code has it; its paper has no blend.
 """
 WORD_PIECES = 512
 """What is read at once, question and passage together."""

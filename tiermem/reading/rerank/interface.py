@@ -56,7 +56,7 @@ class RerankerRequest:
 
     @property
     def detail(self) -> str:
-        """What stands after the first colon of the name."""
+        """What is after the first colon of the name."""
         return self.name.partition(":")[2]
 
 

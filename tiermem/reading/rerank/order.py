@@ -20,7 +20,7 @@ protecting costs no recall (halves A of LoCoMo and REALTALK, turns judged by a r
 of .6, that of other embedders, one in eight holds what is asked for with these two.
 """
 _UNKNOWN = 0.5
-"""The importance of a page that no unit rests on: that of a unit nobody judged."""
+"""The importance of a page that no unit rests on: that of a unit without judgement."""
 
 
 async def reranked(
