@@ -20,7 +20,6 @@ from tiermem.proof.cues import ENGLISH
 from tiermem.proof.derive import term
 from tiermem.proof.match import AnswerMatch, Match
 from tiermem.proof.sentences import Sentence, Token, read_tokens, units_after
-from tiermem.text.dates import resolve_dates, without_dates
 from tiermem.text.readings import idioms
 from tiermem.text.words import STOP_WORDS
 from tiermem.trust import ASSISTANT_ROLES
@@ -100,9 +99,7 @@ class _Subject:
         asked, said = read_tokens(question), read_tokens(answer)
         self.keys = {token.key for token in asked if token.is_content} - self._first_key.keys()
         self.said_keys = {token.key for token in (*asked, *said)}
-        both = f"{question} {answer}"
-        plain = without_dates(both, [each for each in resolve_dates(both, None) if each.kind == "absolute"])
-        self.cues = set(_find_cues(_blank(plain, _SPEECH)))
+        self.cues = set(_find_cues(_blank(f"{question} {answer}", _SPEECH)))
         self.persons = self._find_persons(question or answer, asked if question else said)
         self.teller = "" if question else self._find_teller(answer, said)
 
@@ -153,10 +150,7 @@ class _Reading:
     @cached_property
     def cues(self) -> dict[CautionCode, _Places]:
         """The cues of the sentence, without those of phrases that only frame what is said."""
-        text = without_dates(
-            self.sentence.text, [each for each in self.sentence.dates if each.kind == "absolute"]
-        )
-        text = _blank(text, _SPEECH)
+        text = _blank(self.sentence.text, _SPEECH)
         return _find_cues(_blank(text, _OWN_VIEW) if self.speaker in self._subject.persons else text)
 
     @cached_property

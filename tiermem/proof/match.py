@@ -25,7 +25,6 @@ from tiermem.proof.derive import counted_date
 from tiermem.proof.sentences import ARTICLES, Sentence, Token, read_tokens, units_after
 from tiermem.proof.unsupported import TIME_WORDS
 from tiermem.text.dates import DateMention, resolve_dates, without_dates
-from tiermem.text.literals import names
 from tiermem.text.words import sentences as split_sentences
 from tiermem.text.words import stem
 
@@ -42,7 +41,6 @@ _YES_OR_NO = re.compile(
 )
 _LIST = re.compile(r"[,;&\n]|\b(?:and|or|as well as|plus)\b", re.IGNORECASE)
 _CLAUSES = re.compile(r"[;\n]|,\s?(?:and|but)\b", re.IGNORECASE)
-_COMMA_BEFORE_YEAR = re.compile(r",(?= (?:19|20)\d\d\b)")
 _LIMIT = re.compile(r"\b(?:as of|by|before)\s(?:the\s)?\Z", re.IGNORECASE)
 _NO_WORD = -1
 SupportLabel = Literal["quoted", "computed", "worded"]
@@ -151,7 +149,7 @@ def _items_of(answer: str, question: str, said_at: datetime | None) -> Iterator[
         tokens = read_tokens(without_dates(question, [date.mention for date in asked]))
         yield AnswerItem(whole=question, tokens=tokens, dates=asked, is_claim=True)
         answer = " " * opening.end() + answer[opening.end() :]
-    dates = _dates_of(_COMMA_BEFORE_YEAR.sub(" ", answer), said_at)
+    dates = _dates_of(answer, said_at)
     if not question:
         dates = tuple(_with_limit(date, answer) for date in dates)
     tokens = read_tokens(without_dates(answer, [date.mention for date in dates]))
@@ -165,13 +163,9 @@ def _items_of(answer: str, question: str, said_at: datetime | None) -> Iterator[
 def _cut_items(
     answer: str, tokens: Sequence[Token], dates: Sequence[AnswerDate], separator: re.Pattern[str]
 ) -> Iterator[tuple[int, int]]:
-    """Cut an answer at separators outside dates, numbers and names, and at the ends of sentences."""
+    """Cut an answer at separators outside dates and numbers, and at the ends of sentences."""
     whole = [(date.mention.start, date.mention.end) for date in dates]
     whole += [(token.start, token.end) for token in tokens if token.kind == "number"]
-    at = 0
-    for name in names(answer):
-        if "&" in name and (at := answer.find(name, at)) >= 0:
-            whole.append((at, at + len(name)))
     plain = list(answer)
     for start, end in whole:
         plain[start:end] = "_" * (end - start)

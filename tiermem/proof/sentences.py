@@ -59,8 +59,8 @@ _FIRST_PERSON = frozenset(word_list("i me my mine myself we us our ours ourselve
 class Token:
     """One word or number of a text: `key` is what is compared, `literal` what a quotation must have too.
 
-    `marks` are the sign, currency, percent, am or pm of a number. A word that implies a number ("twice") has
-    that number in `number` too.
+    `marks` are the sign, currency, percent, am or pm of a number. "one" and articles have the number 1 in
+    `number` too.
     """
 
     text: str
@@ -188,18 +188,7 @@ def _word(match: re.Match[str], named: set[str]) -> Token:
         kind=kind,
         key=value or base_form(word),
         literal=value or singular(word),
-        number=value or _implied_number(word),
-    )
-
-
-def _implied_number(word: str) -> str:
-    """The number that a word can support without being one: 2 of "twice", 1 of "a"."""
-    return (
-        "1"
-        if word in ("one", *ARTICLES)
-        else "".join(numbers(word, loose=True)[:1])
-        if word.isalpha()
-        else ""
+        number=value or ("1" if word in ("one", *ARTICLES) else ""),
     )
 
 
