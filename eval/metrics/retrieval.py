@@ -12,12 +12,11 @@ LongMemEval's own scripts do four things one would not guess, and all are kept s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from eval.types import Case, LabelledQuestion, Passage
-from pagestore.values import SessionId
 
 CUTOFFS: Final = (1, 3, 5, 10, 20)
 Document = TypeVar("Document", bound=Hashable)
@@ -131,15 +130,3 @@ def vendor_sessions(case: Case, question: LabelledQuestion) -> Labels:
 def evidence_documents(question: LabelledQuestion, documents: Sequence[Passage]) -> frozenset[Passage]:
     """The documents (turns, pages or sessions) that hold a turn of the question's evidence."""
     return frozenset(document for document in documents if any(map(document.holds, question.evidence)))
-
-
-def retrieved_tokens(
-    ranking: Sequence[Passage],
-    texts: Mapping[SessionId, Sequence[str]],
-    count: Callable[[str], int],
-    *,
-    k: int,
-) -> int:
-    """What reading the first `k` passages costs, each turn counted once however many passages hold it."""
-    turns = {(p.session, at) for p in ranking[:k] for at in range(p.start, p.end)}
-    return sum(count(texts[session][at]) for session, at in turns)

@@ -13,7 +13,6 @@ from eval.metrics.intervals import estimate
 from eval.metrics.retrieval import (
     evidence_documents,
     reciprocal_rank,
-    retrieved_tokens,
     score,
     session_labels,
     turn_labels,
@@ -158,13 +157,6 @@ def test_a_session_that_stands_twice_is_one_target_and_two_documents() -> None:
 def test_a_page_is_a_target_when_it_holds_a_turn_of_the_evidence() -> None:
     pages = [at(1, 0, 3), at(1, 3, 5), at(2, 0, 3)]
     assert evidence_documents(question(at(1, 4), at(2, 0)), pages) == {pages[1], pages[2]}
-
-
-def test_tokens_of_overlapping_passages_are_counted_once() -> None:
-    texts = {SessionId("s1"): ["one two", "three", "four five six"]}
-    ranking = [at(1, 0, 2), at(1, 1, 3), at(1, 2)]
-    assert retrieved_tokens(ranking, texts, lambda text: len(text.split()), k=2) == 6
-    assert retrieved_tokens(ranking, texts, lambda text: len(text.split()), k=1) == 3
 
 
 def test_reciprocal_rank_is_that_of_the_first_target() -> None:

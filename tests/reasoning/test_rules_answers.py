@@ -15,7 +15,7 @@ from tiermem.reasoning import PageView, by_rules
 from tiermem.reasoning.rules import sufficiency
 from tiermem.reasoning.rules.questions import Kind, parse_question
 from tiermem.reasoning.rules.route import route
-from tiermem.reasoning.rules.sufficiency import Features, SufficiencyOptions, assess
+from tiermem.reasoning.rules.sufficiency import Features, assess
 
 pytestmark = pytest.mark.anyio
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
@@ -118,7 +118,6 @@ def test_far_away_units_are_not_trusted_whatever_words_they_share() -> None:
     far = Evidence(text=GROUP.text, spans=(SPAN,), score=1, source="unit", said_at=SAID, similarity=0.1)
     assert assess(question, [near]).action == "ANSWER"
     assert assess(question, [far]).action == "ESCALATE"
-    assert assess(question, [far], SufficiencyOptions(similarity=0.0)).action == "ANSWER"
 
 
 @pytest.mark.parametrize(

@@ -85,10 +85,6 @@ def test_what_they_do_not_hold_is_named(answer: str, missing: tuple[str, ...]) -
     assert unsupported_literals(answer, [HEARD]) == missing
 
 
-def test_names_of_the_question_need_no_support() -> None:
-    assert unsupported_literals("Melanie does not say", [HEARD], question="When did Melanie go?") == ()
-
-
 @settings(max_examples=150)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_a_text_supports_itself_and_nothing_raises(text: str, other: str) -> None:

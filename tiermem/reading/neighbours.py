@@ -20,17 +20,16 @@ def with_neighbours(
     limit: int,
     tokens: int,
     count: Callable[[str], int],
-    besides: Iterable[Place] = (),
 ) -> tuple[Evidence, ...]:
     """The best `limit` turns with their neighbours, as many as fit in `tokens`, oldest first.
 
-    Better turns are taken in first, a turn before its neighbours; `besides` are left out.
+    Better turns are taken in first, a turn before its neighbours.
     """
     taken: dict[Place, Evidence] = {}
-    left_out, left = set(besides), tokens
+    left = tokens
     for page, number in _by_worth(turns[:limit]):
         place = (page.id, number)
-        if place in taken or place in left_out:
+        if place in taken:
             continue
         evidence = turn_evidence(page, page.lines[number])
         needed = count(evidence.text)

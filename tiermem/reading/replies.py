@@ -11,7 +11,6 @@ from tiermem.reasoning import Engine
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_Judge = Callable[P, Coroutine[Any, Any, T]]
 
 
 @dataclass

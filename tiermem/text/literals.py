@@ -218,14 +218,12 @@ class Source:
     addressee: str = ""
 
 
-def unsupported_literals(
-    answer: str, sources: Sequence[Source | str], *, question: str = ""
-) -> tuple[str, ...]:
+def unsupported_literals(answer: str, sources: Sequence[Source | str]) -> tuple[str, ...]:
     """The numbers, dates and proper names of `answer` that no source holds, in its own spelling.
 
     A date is supported when a source names it, when it follows from a date expression of a source and
     its time, or when it is the time of a source, whole or in part. A number may count what the sources
-    list only if it stands there. Names of the question need no support: repeating them asserts nothing.
+    list only if it stands there.
     """
     cited = [source if isinstance(source, Source) else Source(source) for source in sources]
     moment = next((source.said_at for source in cited if source.said_at is not None), None)
@@ -233,7 +231,7 @@ def unsupported_literals(
     return tuple(dict.fromkeys((
         *_missing_dates(dates, cited),
         *_missing_numbers(without_dates(answer, dates), cited),
-        *_missing_names(answer, [*cited, Source(question)]),
+        *_missing_names(answer, cited),
     )))  # fmt: skip
 
 

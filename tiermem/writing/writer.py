@@ -407,10 +407,10 @@ class Writer:
         """Decide on each finding and record the decision; what cannot be decided now stays pending."""
         return await self._write_backs.apply(findings, variant or self._options.variant)
 
-    async def apply_pending(self, variant: WriteBackVariant | None = None) -> WriteBackReport:
+    async def apply_pending(self) -> WriteBackReport:
         """`write_back` for everything that answers left pending."""
         await self._ledger.catch_up()
-        return await self.write_back(tuple(self._ledger.tier1.pending.values()), variant)
+        return await self.write_back(tuple(self._ledger.tier1.pending.values()))
 
     async def withdraw(self, unit_id: UnitId, reason: str, *, dry_run: bool = False) -> Withdrawn:
         """Take a unit back: it stays on record, is recalled no more, and what it superseded returns.

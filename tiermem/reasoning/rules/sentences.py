@@ -112,12 +112,12 @@ def _sentences(text: str) -> Iterator[EvidenceSentence]:
 
 
 def evidence_sentence(
-    text: str, *, speaker: str, asked: str, around: str, source: int = 0, said_at: datetime | None = None
+    text: str, *, speaker: str, asked: str, around: str, said_at: datetime | None = None
 ) -> EvidenceSentence:
     """One sentence with its words taken apart."""
     near = _stems_of(text)
     return EvidenceSentence(
-        source=source,
+        source=0,
         speaker=speaker,
         asked=asked,
         text=text,

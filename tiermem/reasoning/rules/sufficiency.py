@@ -15,20 +15,15 @@ from tiermem.reasoning.rules.sentences import Matcher, ScoredSentence, evidence_
 from tiermem.text import resolve_dates, stem, words
 from tiermem.text.literals import names, numbers
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SufficiencyOptions:
-    """Thresholds. `coverage` is the share of the question's weighted terms one statement must hold."""
-
-    coverage: float = 0.65
-    complete: float = 0.95
-    """What a list or a count needs: summaries may hold some of it and look as if they held all."""
-    similarity: float = 0.35
-    """Cosine below which even full coverage of words is not trusted."""
-    very_similar: float = 0.75
-    """Cosine from which `coverage` may be `relief` lower."""
-    relief: float = 0.15
-    """How much lower."""
+_COVERAGE = 0.65
+"""The share of the question's weighted terms that one statement must hold."""
+_COMPLETE = 0.95
+"""What a list or a count needs: summaries may hold some of it and look as if they held all."""
+_SIMILARITY = 0.35
+"""Cosine below which even full coverage of words is not trusted."""
+_VERY_SIMILAR = 0.75
+"""Cosine from which `_COVERAGE` may be `_RELIEF` lower."""
+_RELIEF = 0.15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,17 +83,10 @@ def holds_detail(question: ParsedQuestion, best: ScoredSentence) -> bool:
     return True
 
 
-def assess(
-    question: str,
-    evidence: Sequence[Evidence],
-    options: SufficiencyOptions | None = None,
-    *,
-    router: str = "rules",
-) -> Decision:
+def assess(question: str, evidence: Sequence[Evidence], *, router: str = "rules") -> Decision:
     """ANSWER when the evidence states what is asked, else ESCALATE; the score is the coverage."""
-    limits = options or SufficiencyOptions()
     seen = features(question, evidence)
-    reason = _refusal(seen, limits) or _too_little(seen, limits)
+    reason = _refusal(seen) or _too_little(seen)
     action: Action = "ESCALATE" if reason else "ANSWER"
     return Decision(
         action=action,
@@ -108,7 +96,7 @@ def assess(
     )
 
 
-def _refusal(seen: Features, limits: SufficiencyOptions) -> str | None:
+def _refusal(seen: Features) -> str | None:
     if seen.coverage == 0:
         return "no unit is about the question"
     if not seen.names_held:
@@ -117,19 +105,19 @@ def _refusal(seen: Features, limits: SufficiencyOptions) -> str | None:
         return "the best unit is about somebody else"
     if not seen.detail_held:
         return f"no unit holds the detail a {seen.kind!r} question asks for"
-    if seen.similarity is not None and seen.similarity < limits.similarity:
+    if seen.similarity is not None and seen.similarity < _SIMILARITY:
         return f"the nearest unit is far away (similarity {seen.similarity:.2f})"
     return None
 
 
-def _too_little(seen: Features, limits: SufficiencyOptions) -> str | None:
-    needed = _required_coverage(seen, limits)
+def _too_little(seen: Features) -> str | None:
+    needed = _required_coverage(seen)
     if seen.coverage >= needed:
         return None
     return f"units cover {seen.coverage:.0%} of the question, {needed:.0%} needed"
 
 
-def _required_coverage(seen: Features, limits: SufficiencyOptions) -> float:
-    needed = limits.complete if seen.kind in _MANY else limits.coverage
-    near = seen.similarity is not None and seen.similarity >= limits.very_similar
-    return needed - limits.relief if near and seen.kind not in _MANY else needed
+def _required_coverage(seen: Features) -> float:
+    needed = _COMPLETE if seen.kind in _MANY else _COVERAGE
+    near = seen.similarity is not None and seen.similarity >= _VERY_SIMILAR
+    return needed - _RELIEF if near and seen.kind not in _MANY else needed
