@@ -26,7 +26,7 @@ class Registry(Generic[T]):
     """Parts of one sort by the names that settings use.
 
     `own` has a line for each that comes with TierMem; `imported` for those that are imported when they are
-    chosen, as `module:name`. Where a name ends in `<…>`, any text stands there.
+    chosen, as `module:name`. Where a name ends in `<…>`, any text may be there.
     """
 
     sort: str

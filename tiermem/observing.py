@@ -1,6 +1,6 @@
 """What of the work others may watch as it begins and ends: public calls of a memory, and calls of models.
 
-Nobody watches unless `observe` is called, and then nothing of a text is handed on but what comes of a call.
+Nothing is reported unless `observe` is called, and then no text but the results of calls.
 """
 
 from __future__ import annotations

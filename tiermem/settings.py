@@ -121,7 +121,7 @@ class Settings(BaseSettings):
     """What model calls may cost in a day, in the currency of `prices`, without which this is an error."""
 
     router: RouterName | None = None
-    """Who decides whether what was recalled is enough. `fused`: nobody beforehand, the answer says itself
+    """Who decides whether what was recalled is enough. `fused`: none beforehand, the answer says itself
     whether it is complete (one call). `llm`: the engine is asked first, as published (two calls). `gate`:
     rules on similarity and covered terms. `nearest`: whether what is nearest in meaning is near enough, for
     the embedder, and names what the question names. `learned`: the policy of `router_policy`. `always`

@@ -1,6 +1,6 @@
-"""How far a source is believed: ordered levels, stamped on turns by the caller, else told by their role.
+"""How far a source is believed: ordered levels, stamped on turns by the caller, else by their role.
 
-The rule: doubt lowers, nothing raises. A level nobody knows counts as the lowest; words alone, whatever
+The rule: doubt lowers, nothing raises. An unknown level counts as the lowest; words alone, whatever
 they claim of themselves, never change the level of the turn they stand in.
 """
 

@@ -108,7 +108,7 @@ def test_an_id_of_the_file_is_kept() -> None:
 
 def test_one_id_with_two_wordings_is_refused_with_both_lines() -> None:
     text = lines({"speaker": "Ann", "text": "1", "id": 5}, {"speaker": "Ann", "text": "2", "id": 5})
-    assert "line 2: turn id '5' already stands on line 1 with other words" in refusal(text, "log.jsonl")
+    assert "line 2: turn id '5' is already on line 1 with other words" in refusal(text, "log.jsonl")
     assert len(read_one(lines(*[{"speaker": "Ann", "text": "1", "id": 5}] * 2)).sessions[0].turns) == 2
 
 

@@ -1,6 +1,6 @@
 """Reads files of turns: JSON lines, one turn a line, or one JSON array of turns (also under `messages`).
 
-Sessions are told apart by each turn's `session`; turns that name none belong to the default one.
+The session of a turn is its `session`; turns that name none belong to the default one.
 Sessions come in the order they first speak.
 """
 
@@ -80,7 +80,7 @@ def group_sessions(
             if turn.turn_id is not None:
                 first, known = by_id.setdefault((session, turn.turn_id, turn.agent), (where, turn))
                 if known != turn:
-                    raise InvalidInput(f"turn id {turn.turn_id!r} already stands on {first} with other words")
+                    raise InvalidInput(f"turn id {turn.turn_id!r} is already on {first} with other words")
             sessions.setdefault(session, []).append(turn)
     return tuple(identify_turns(session, turns) for session, turns in sessions.items())
 

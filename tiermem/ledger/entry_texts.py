@@ -2,7 +2,7 @@
 
 The rule: a string of an entry is somebody's words, a person's or a model's, unless it is `Named` or its
 type is an id or a closed set. Erasing looks for what was said among the words alone: the digits of a time,
-a hash or a record number are nobody's words.
+a hash or a record number are no words of a turn.
 """
 
 from __future__ import annotations

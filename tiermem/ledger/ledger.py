@@ -263,7 +263,7 @@ class Ledger:
         return await (self.page_ids() if finds is None else self._blocking(lambda: finds.pages_of_turn(turn)))
 
     async def speakers(self) -> Mapping[str, int]:
-        """See `FindsPages.speakers`; nobody where the log cannot tell."""
+        """See `FindsPages.speakers`; none where the log does not know."""
         return {} if self._finds is None else await self._blocking(self._finds.speakers)
 
     async def page_ids(self) -> Sequence[PageId]:
@@ -497,7 +497,7 @@ class Ledger:
         return await self._blocking(self._log.checkpoint)
 
     async def close(self) -> None:
-        """Let go of the log; idempotent."""
+        """Close the log; idempotent."""
         await self._blocking(self._log.close)
 
     @property

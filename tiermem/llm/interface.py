@@ -86,5 +86,5 @@ class LanguageModel(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of connections; idempotent."""
+        """Close connections; idempotent."""
         ...

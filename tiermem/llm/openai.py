@@ -151,7 +151,7 @@ class OpenAIModel:
         return [vector for batch in batches for vector in await self._embed_batch(batch)]
 
     async def _embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
-        # OpenAI rejects a whole batch for one empty text; a space stands for it.
+        # OpenAI rejects a whole batch for one empty text; a space replaces it.
         sent = [join_surrogates(text) or " " for text in texts]
         async with self._turn(self._embedding) as client:
             send = partial(
@@ -241,7 +241,7 @@ class OpenAIModel:
         return body, usage
 
     def _pay_failed(self, endpoint: Endpoint, error: BaseException, seconds: float) -> None:
-        """A rejection, or what nobody received, costs nothing; what a lost reply cost, nobody knows."""
+        """A rejection, or what was not received, costs nothing; what a lost reply cost is unknown."""
         unheard = _is_refused(error)
         rejected = getattr(error, "status_code", None) is not None
         free = unheard or (rejected and endpoint.model in self._prices)
@@ -273,7 +273,7 @@ class OpenAIModel:
 
 
 def _is_refused(error: BaseException | None) -> bool:
-    """Whether nobody listens at the address, as whatever wraps it says."""
+    """Whether no server listens at the address, as whatever wraps it says."""
     if isinstance(error, BaseExceptionGroup):
         return all(map(_is_refused, error.exceptions))
     if error is None or isinstance(error, ConnectionRefusedError):

@@ -53,7 +53,7 @@ class RecordingModel:
             file.write(json.dumps(line) + "\n")
 
     async def forget(self, holds: Callable[[str], bool]) -> int:
-        """Write the recording anew without the calls whose messages or reply `holds`."""
+        """Write the recording again without the calls whose messages or reply `holds`."""
         return forget_calls(self._path, holds)
 
     async def kept_with(self, holds: Callable[[str], bool]) -> int:
@@ -132,9 +132,9 @@ class ReplayingModel:
         check_budget()
         reply = self._replies.get(key_of(call))
         if reply is None:
-            raise NotRecorded(f"{self._path} holds no such call of {call.prompt!r}; record it anew")
+            raise NotRecorded(f"{self._path} holds no such call of {call.prompt!r}; record it again")
         pay(reply.usage, prompt=call.prompt, model=reply.model)
         return reply
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""

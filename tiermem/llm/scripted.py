@@ -48,7 +48,7 @@ class FunctionModel:
         return Reply(text=text, usage=usage, model=self._name)
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
 
 class ScriptedModel(FunctionModel):

@@ -134,5 +134,5 @@ class Components:
             yield meter
 
     async def close(self) -> None:
-        """Let go of everything, in the reverse order of opening."""
+        """Close everything, in the reverse order of opening."""
         await self.closing.aclose()

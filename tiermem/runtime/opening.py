@@ -89,7 +89,7 @@ def opening_difference(components: Components, asked: Opening) -> str | None:
     """What differs between how a memory was opened and how it is to be opened now; `None` where nothing."""
     there = components.opening
     if asked.reindex:
-        return "its index is in use and cannot be made anew at opening (`memory.reindex()` does it)"
+        return "its index is in use and cannot be built again at opening (`memory.reindex()` does it)"
     if asked.reasons != there.reasons:
         return "engine is another one there"
     for name in Settings.model_fields:

@@ -1,6 +1,6 @@
 """The table of what a memory does, made of the signatures of its public methods: one that is new is in it.
 
-Only the right that an operation needs stands here by hand; one that nobody gave a right to needs `admin`.
+Only the right that an operation needs is written here by hand; one without a right needs `admin`.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Operation:
 
     @property
     def makes_file(self) -> bool:
-        """Whether it writes a file of what it is told to: over HTTP the file is what comes back."""
+        """Whether it writes a file: over HTTP the file is what comes back."""
         return "to" in self.hints
 
 

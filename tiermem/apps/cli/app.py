@@ -3,7 +3,7 @@
 To add one, write its file and its line in `COMMANDS`. A command parses, calls a memory, prints; it decides
 nothing about memory. Its file is imported when it is run, so that `--help` and completion are quick.
 
-Exit codes: 0 done, 1 an error told in one line, 2 wrong usage, 3 `verify` found damage.
+Exit codes: 0 done, 1 an error in one line, 2 wrong usage, 3 `verify` found damage.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COMMANDS = {
     "units": "List the summary units and the pages they rest on.",
     "stats": "Count what a memory holds, what waits, what the summaries lost, and tokens saved.",
     "omissions": "Say what the summaries lost: numbers, dates, names, negations and rare words no unit keeps.",
-    "redistil": "Summarise a page again, told what its summaries lost. New units are added; nothing is removed.",
+    "redistil": "Summarise a page again, with what its summaries lost. New units are added; nothing is removed.",
     "consolidate": "Do what waits, and merge the units that tell the same. A merge is recorded, and can be undone.",
     "redate": "Compute the dates of units again where rules of dates have changed. A unit keeps its id.",
     "verify": "Re-derive every hash and name what is damaged (exit code 3).",
@@ -56,7 +56,7 @@ COMMANDS = {
     "signals": "Tell how much a unit matters, how often it was cited, and how that turned out.",
     "trail": "Show what a unit superseded and what superseded it, each with the words it rests on.",
     "backup": "Write one file of a store: every page and everything concluded, without the index.",
-    "restore": "Make a store of a backup, every hash checked. The index is made anew when a space is first used.",
+    "restore": "Make a store of a backup, every hash checked. The index is built again when a space is first used.",
     "copy": "Copy a memory to another directory or database, with ids, proofs and answers. Run again, it goes on.",
     "upgrade": "Take a store of an earlier version to today's format. Every id, span, proof and checkpoint stays.",
     "export": "Write the dialogue of a space as JSON lines, which `tiermem ingest` reads back.",

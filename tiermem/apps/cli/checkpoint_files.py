@@ -1,4 +1,4 @@
-"""Checkpoints and their signatures in a file, kept where nobody who can rewrite the store can reach them."""
+"""Checkpoints and their signatures in a file, kept out of reach of those who can rewrite the store."""
 
 from __future__ import annotations
 

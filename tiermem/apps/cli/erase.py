@@ -64,7 +64,7 @@ def _selection_text(turn: str | None, page: str | None, session: str | None, *, 
 
 
 def _plan_table(receipt: tiermem.Receipt) -> Table:
-    """What would go: of the rows of a receipt those that can be told before."""
+    """What would go: of the rows of a receipt those that are known before."""
     turns, pages = receipt.erasure.turns, receipt.erasure.pages
     return pairs(
         [
@@ -82,7 +82,7 @@ def _plan_table(receipt: tiermem.Receipt) -> Table:
 def _what_stays(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
     erasure = receipt.erasure
     return [
-        ("stripped", f"{counted(erasure.stripped, 'record')} of what was told from the words"),
+        ("stripped", f"{counted(erasure.stripped, 'record')} made of the words"),
         ("narrowed", f"{counted(len(erasure.narrowed), 'unit')} that other words prove"),
         ("returned", f"{counted(len(erasure.returned), 'unit')} that had been superseded"),
     ]
@@ -118,7 +118,7 @@ def _not_looked_through(receipt: tiermem.Receipt) -> list[tuple[str, Text]]:
 
 
 def _not_looked_for(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
-    """Words that are somebody else's too, and where these said them; the words themselves are not told."""
+    """Words that are somebody else's too, and where these said them; the words themselves are not shown."""
     also, silent = receipt.erasure.also_said, receipt.leftovers.silent
     rows = []
     if also:

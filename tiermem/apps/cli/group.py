@@ -21,7 +21,7 @@ ENTRY_POINTS = "tiermem.commands"
 EXIT_ERROR = 1
 EXIT_DAMAGE = 3
 EXIT_INTERRUPTED = 130
-"""Exit codes: an error told in one line, damage found, and Ctrl-C."""
+"""Exit codes: an error in one line, damage found, and Ctrl-C."""
 
 
 class CommandGroup(TyperGroup):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HOST = "127.0.0.1"
 _AFRESH = 60.0
-"""Seconds after which a space that nobody looks at is closed; opened again, it shows what came meanwhile."""
+"""Seconds after which a space that is not looked at is closed; opened again, it shows what came meanwhile."""
 
 
 def look(

@@ -18,7 +18,7 @@ def redistil(
     engine: options.Engine = "auto",
     output: options.Output,
 ) -> None:
-    """Summarise a page again, told what its summaries lost. New units are added; nothing is removed."""
+    """Summarise a page again, with what its summaries lost. New units are added; nothing is removed."""
     with place.open(engine=engine) as memory:
         done = memory.redistil(options.page_named(memory, page_id))
     output.show(done, lambda: _redistil_view(done))

@@ -1,4 +1,4 @@
-"""`tiermem reindex`: the index made anew, of a whole store or of one space, with a sign of life on stderr."""
+"""`tiermem reindex`: build the index again, of a whole store or of one space, with progress on stderr."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def reindex(
     *,
     store: options.Store = options.DEFAULT_STORE,
     space: Annotated[
-        str | None, typer.Option("--space", help="Only this one (the whole index is made anew).")
+        str | None, typer.Option("--space", help="Only this one (by default the whole index).")
     ] = None,
     output: options.Output,
 ) -> None:

@@ -33,7 +33,7 @@ def restore(
     ] = False,
     output: options.Output,
 ) -> None:
-    """Make a store of a backup, every hash checked. The index is made anew when a space is first used."""
+    """Make a store of a backup, every hash checked. The index is built again when a space is first used."""
     directory = store.require_directory("restore", instead="`pg_restore` reads what `pg_dump` wrote")
     with progress(f"{store}: restoring", "MB", size=1_000_000) as report:
         done = tiermem.restore(archive, directory, replace=replace, progress=report)

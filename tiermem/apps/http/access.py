@@ -18,7 +18,7 @@ from tiermem.wire import Right
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: the holder of a key, or somebody on this machine where nobody needs one."""
+    """Who asks: the holder of a key, or somebody on this machine where no key is needed."""
 
     key: Key | None
 
@@ -50,7 +50,7 @@ class Caller:
             self.reaches(space)
 
     def reaches(self, space: str) -> None:
-        """Raise `Forbidden` where the key is not for the space; whether there is such a space is not told."""
+        """Raise `Forbidden` where the key is not for the space, whether there is such a space or not."""
         if self.key is not None and not self.key.reaches(space):
             raise Forbidden(f"this key is not for space {space!r}")
 

@@ -98,7 +98,7 @@ class _Handlers:
             metrics.under_way += 1
             try:
                 response = await answers(request)
-            except Exception as error:  # noqa: BLE001  # `problem` logs what nobody expects
+            except Exception as error:  # noqa: BLE001  # `problem` logs unexpected errors
                 response = _problem_response(self._service.problem(error, operation=operation))
             finally:
                 metrics.under_way -= 1
@@ -200,7 +200,7 @@ class _Handlers:
         return b"".join(parts)
 
     async def _events(self, caller: Any, asked: Request) -> AsyncIterator[bytes]:
-        """Progress and steps as they are told, a sign of life where none is, and what came of it."""
+        """Progress and steps as they are reported, a sign of life without them, and the result."""
         loop, news = asyncio.get_running_loop(), asyncio.Queue[bytes]()
 
         def tell(name: str, value: object) -> None:
@@ -217,7 +217,7 @@ class _Handlers:
                     coming.cancel()
                     if not doing.done():
                         yield b": still at work\n\n"
-            await asyncio.sleep(0)  # what was told last is in the queue then
+            await asyncio.sleep(0)  # what was reported last is in the queue then
             while not news.empty():
                 yield news.get_nowait()
             yield self._came_of_it(doing, asked)

@@ -1,8 +1,8 @@
 """The page to look at a memory with: files that are shipped as they are, and the headers that confine them.
 
 The page comes from here alone and asks nothing of anywhere else: its policy lets no other script run and no
-text become HTML. It holds nobody's words, so whoever can reach the server may read it; what it shows, it asks
-the operations for, with the reader's key.
+text become HTML. It holds no words of a memory, so all who reach the server may read it; what it shows, it
+asks the operations for, with the reader's key.
 """
 
 from __future__ import annotations

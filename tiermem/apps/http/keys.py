@@ -1,6 +1,6 @@
 """Keys: who may do what in which spaces. They lie in one file beside the store, each as a hash.
 
-A key is 256 random bits, so nobody finds one by trying, and a hash made to be slow (as for passwords, which
+A key is 256 random bits, so none is found by trying, and a hash made to be slow (as for passwords, which
 people choose) would only cost time at every request: SHA-256 is right. A key is shown once, when it is made.
 
 The file is strict: a field that this version does not know may confine a key in a way that it cannot hold
@@ -41,7 +41,7 @@ def _now() -> datetime:
 class Key:
     """What is kept of a key: whose it is, in which spaces, what it may do, and the hash of what is secret.
 
-    Who shows a key with an `agent` is that agent, and nobody else: `admin` is for owners alone.
+    Who shows a key with an `agent` is that agent, and no other: `admin` is for owners alone.
     """
 
     id: str

@@ -84,7 +84,7 @@ class Limits:
     """What the server takes. `rate` are requests a second of one key, with twice as many at once; 0 is any.
 
     `body` is bytes, `seconds` what a request may take, `spaces` how many are open at once, `idle` the seconds
-    after which one that nobody uses is closed, `grace` those that requests have when the server stops.
+    after which one that is not used is closed, `grace` those that requests have when the server stops.
     `connections` are the limits of connections.
     """
 
@@ -174,7 +174,7 @@ class Repeats:
         except BaseException as error:
             del self._done[key]
             future.set_exception(error)
-            future.exception()  # whoever waits for it is told; that nobody does is no fault
+            future.exception()  # raised where a caller waits for it; without one it is no fault
             raise
         future.set_result(done)
         self._bytes += len(done)

@@ -122,9 +122,9 @@ def _operation(operation: Operation, body: dict[str, Any], result: dict[str, Any
 
 def _success_response(operation: Operation, result: dict[str, Any]) -> dict[str, Any]:
     if operation.makes_file:
-        told = {"TierMem-Result": {"description": "What it is, as JSON.", "schema": {"type": "string"}}}
+        headers = {"TierMem-Result": {"description": "What it is, as JSON.", "schema": {"type": "string"}}}
         file = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-        return {"description": "The file.", "headers": told, "content": file}
+        return {"description": "The file.", "headers": headers, "content": file}
     stream = {"schema": {"type": "string", "description": _STREAM}}
     return {
         "description": "What it gives.",

@@ -32,17 +32,17 @@ def server(service: Service, *, host: str, port: int) -> LimitedServer:
 def listening(host: str, port: int) -> socket.socket:
     """A socket that takes connections from now on, also before anybody serves them; port 0 is any free one.
 
-    Raises `InvalidInput` where nobody can listen there.
+    Raises `InvalidInput` where the address cannot be used.
     """
     try:
         return socket.create_server((host, port))
     except OSError as error:
-        raise InvalidInput(f"nobody can listen at {host}:{port}: {error}") from error
+        raise InvalidInput(f"cannot listen at {host}:{port}: {error}") from error
 
 
 def run(service: Service, *, host: str, port: int, listener: socket.socket | None = None) -> None:
-    """Serve until the process is told to end, by SIGTERM or Ctrl-C, at a socket that listens already, if one
-    is given; raises `InvalidInput` where nobody can listen there.
+    """Serve until the process ends by SIGTERM or Ctrl-C, at a socket that listens already, if one
+    is given; raises `InvalidInput` where the address cannot be used.
     """
     stopped: list[int] = []
 
@@ -55,7 +55,7 @@ def run(service: Service, *, host: str, port: int, listener: socket.socket | Non
         made = server(service, host=host, port=port)
         made.run(None if listener is None else [listener])
     except SystemExit as error:
-        raise InvalidInput(f"nobody can listen at {host}:{port}: is something else there?") from error
+        raise InvalidInput(f"cannot listen at {host}:{port}: is something else there?") from error
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -66,7 +66,7 @@ class Request:
     agent: str | None = None
     once: str | None = None
     tell: Tell | None = None
-    """Is told of events while the operation runs."""
+    """Is called with events while the operation runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class Service:
         await to_thread.run_sync(self._store.close)
 
     def _may(self, caller: Caller) -> list[Right]:
-        """The rights that a caller has here; where nothing is written, nobody has more than one to read."""
+        """The rights that a caller has here; where nothing is written, no more than the right to read."""
         return [right for right in _ORDER if caller.has(right) and (right == "read" or not self._read_only)]
 
     @asynccontextmanager
@@ -263,7 +263,7 @@ class Service:
     def _over(self, task: asyncio.Task[Any]) -> None:
         self._writing.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever asked is told; that nobody waits any more is no fault
+            task.exception()  # raised where a caller waits; without one it is no fault
 
     def _here(self, text: str) -> str:
         """A text without the paths of this machine, and without the name of a database."""

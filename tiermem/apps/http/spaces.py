@@ -36,7 +36,7 @@ class Spaces:
     """Memories by the names of their spaces, the least lately used first to close."""
 
     def __init__(self, opens: Opens, *, most: int, idle: float) -> None:
-        """`most` are open at once; one that nobody used for `idle` seconds is closed."""
+        """`most` are open at once; one that was not used for `idle` seconds is closed."""
         self._opens = opens
         self._most = most
         self._idle = idle
@@ -63,7 +63,7 @@ class Spaces:
                 await self._let_go(name, place)
 
     async def close_idle(self) -> None:
-        """Close what nobody used for a while."""
+        """Close what was not used for a while."""
         before = time.monotonic() - self._idle
         async with self._changed:
             idle = {

@@ -1,7 +1,7 @@
-"""Reads first: what is said is stored when there is time for it, and nobody who asks waits behind a queue.
+"""Reads first: what is said is stored when there is time for it, and no question waits behind a queue.
 
 A processor runs Python one step at a time, so writes that come together slow down every question that is
-under way. Where nobody asks, several are let in at once, which share their syncs.
+under way. Where no question waits, several are let in at once, which share their syncs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 AT_ONCE = 8
-"""Writes let in while nobody reads."""
+"""Writes let in while no read is under way."""
 BESIDE_READS = 1
 """Writes let in while somebody does."""
 LONGEST = 1.0
@@ -20,7 +20,7 @@ LONGEST = 1.0
 
 
 class Turns:
-    """For one event loop. Writes go in in the order they came; reads wait for nobody."""
+    """For one event loop. Writes go in in the order they came; reads do not wait."""
 
     def __init__(
         self, *, at_once: int = AT_ONCE, beside_reads: int = BESIDE_READS, longest: float = LONGEST
@@ -62,7 +62,7 @@ class Turns:
             if not turn.cancel():
                 self._leave()
             raise
-        if turn.cancel():  # nobody let it in
+        if turn.cancel():  # it was not let in
             self._writing += 1
 
     def _leave(self) -> None:

@@ -2,8 +2,8 @@
 
 To add a tool, write it in `_Tools` and name it in `_TOOLS`: its docstring is what a model
 reads of it, its arguments and their descriptions are its schema. It calls the memory and says what came of
-it; it decides nothing about memory. What the memory refuses is told to the model, which may do better; what
-is wrong with the program is told to its log alone.
+it; it decides nothing about memory. What the memory refuses is an error for the model, which may do better;
+what is wrong with the program is written to its log alone.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ async def serve_http(agents: MCPServer[Any], *, port: int) -> None:
 
 
 def _explain_errors(call: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable[_R]]:
-    """The call, with what the memory refuses told to the model."""
+    """The call, with what the memory refuses as an error for the model."""
 
     @wraps(call)
     async def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -239,7 +239,7 @@ class _Tools:
         return {"found": [_evidence(one) for one in found]}
 
     async def audit(self, answer_id: str) -> str:
-        """How an answer came about, and every cited word as it stands on its page today."""
+        """How an answer came about, and every cited word as it is on its page today."""
         return (await self._memory.audit(answer_id)).explain()
 
     async def page(self, page_id: str) -> str:
@@ -248,8 +248,8 @@ class _Tools:
 
     async def stats(self) -> dict[str, Any]:
         """How much the memory holds, what waits, and what is wrong, if anything is."""
-        told: dict[str, Any] = plain(await self._memory.stats())
-        return told
+        stats: dict[str, Any] = plain(await self._memory.stats())
+        return stats
 
     async def remember(
         self,

@@ -116,7 +116,7 @@ def _sentence(sentence: CitedSentence, console: Console) -> Text:
 
 
 def how_likely(answer: Answer) -> list[tuple[str, str | Text]]:
-    """A row with the probability that the answer is right; none where nobody knows one."""
+    """A row with the probability that the answer is right; none where it is not known."""
     if answer.probability is None:
         return []
     return [("probability", f"{answer.probability:.0%} to be right, by its calibration")]

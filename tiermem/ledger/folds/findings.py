@@ -18,7 +18,7 @@ class FindingsFold:
 
     @property
     def pending(self) -> Mapping[FindingId, Finding]:
-        """Findings nobody has decided on yet, oldest first."""
+        """Findings that are not decided on yet, oldest first."""
         return MappingProxyType(self._pending)
 
     @property

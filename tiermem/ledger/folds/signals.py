@@ -48,7 +48,7 @@ class SignalsFold(TurnsFold):
         return max((*by_unit, *by_turn), default=None)
 
     def weight(self, unit_id: UnitId) -> float:
-        """How answers turned out that rested on the unit: -1 to 1, 0 where nobody said."""
+        """How answers turned out that rested on the unit: -1 to 1, 0 where that is not known."""
         if self.merged(unit_id) or self.turn_judgements(unit_id):
             return weight_of(self.judgements(unit_id)).value
         return self._weights.get(unit_id, _UNJUDGED).value

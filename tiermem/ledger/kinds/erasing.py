@@ -1,4 +1,4 @@
-"""Turns that are to go. The reason was given by somebody who was told that it stays."""
+"""Turns that are to go. The reason stays, without words that are repeated from them."""
 
 from dataclasses import dataclass, replace
 

@@ -12,7 +12,7 @@ from tiermem.model import Named, Rejected, SummaryUnit, Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redistilled(Entry):
-    """What another look at a distilled page added, told what it had lost (`hints`). It takes nothing away.
+    """What another look at a distilled page added, with what it had lost (`hints`). It takes nothing away.
 
     `omissions` are the literals that the page's units do not keep even now.
     """

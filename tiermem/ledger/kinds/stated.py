@@ -1,4 +1,4 @@
-"""A unit that somebody stated as it stands.
+"""A unit that somebody stated word for word.
 
 It rests on its own turn alone, and a correction stays when what it corrects goes.
 """
@@ -13,7 +13,7 @@ from tiermem.model import SummaryUnit, UnitId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stated(Entry):
-    """A unit that somebody stated as it stands, in a turn of its own, and the units that it corrects.
+    """A unit that somebody stated word for word, in a turn of its own, and the units that it corrects.
 
     Of what is corrected the words are no evidence any more; of what is superseded by newer words they are.
     """

@@ -80,7 +80,7 @@ def run_demo(
     on_ingested: Callable[[IngestSummary], None] = lambda _: None,
     on_answer: Callable[[DemoAnswer], None] = lambda _: None,
 ) -> Demo:
-    """Store the dialogue, ask every question, verify. The callbacks are told as things happen.
+    """Store the dialogue, ask every question, verify. The callbacks are called as things happen.
 
     Without `store` the memory lives in a temporary directory and is gone afterwards.
     """

@@ -110,11 +110,11 @@ export async function open() {
   if (memory.space === null) {
     memory.space = memory.spaces.includes("default") || !memory.spaces.length ? "default" : memory.spaces[0];
   }
-  const told = await asked(`v1/open?${here()}`, { method: "POST" });
-  memory.engine = told.engine;
-  memory.bound = memory.agent === null && told.agent !== null;
-  memory.agent = told.agent;
-  memory.may = told.may;
+  const opened = await asked(`v1/open?${here()}`, { method: "POST" });
+  memory.engine = opened.engine;
+  memory.bound = memory.agent === null && opened.agent !== null;
+  memory.agent = opened.agent;
+  memory.may = opened.may;
 }
 
 // Who has turns of their own in this space; a key that is one agent's looks as that one alone.

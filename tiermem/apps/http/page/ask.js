@@ -92,7 +92,7 @@ export async function answer(id) {
       h("p", { class: "crumb" }, h("a", { href: to("answers") }, "Answers")),
       h("h1", {}, trace.question),
       h("p", { class: "quiet" }, `Asked ${recorded(trace.asked_at)}`, trace.as_of ? `, of memory as it stood at ${recorded(trace.as_of)}` : "", trace.session ? `, in session ${trace.session}` : "", trace.turns?.speaker ? [", of what was said by ", personLink(trace.turns.speaker)] : "", "."),
-      h("p", {}, tag(bad ? `${several(bad, "source")} not as cited` : audit.answer.citations.length ? "Every source stands as it was cited" : "No sources", bad ? "bad" : "good")),
+      h("p", {}, tag(bad ? `${several(bad, "source")} not as cited` : audit.answer.citations.length ? "Every source is as it was cited" : "No sources", bad ? "bad" : "good")),
       shownAnswer(audit.answer, audit.citations),
     ),
   };

@@ -9,7 +9,7 @@ let moved = 0;
 
 addEventListener("scroll", () => { moved = performance.now(); }, { passive: true });
 
-// Does something for a row that is still there when nobody scrolls any more.
+// Does something for a row that is still there when scrolling has ended.
 export function whenStill(node, doing) {
   setTimeout(() => {
     if (!node.isConnected) return;

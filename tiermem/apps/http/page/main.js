@@ -1,4 +1,4 @@
-// The views of this page by their addresses, and what stands around them.
+// The views of this page by their addresses, and what is around them.
 
 import { agentsHere, hasKey, memory, open, takeKey, useKey } from "./api.js";
 import { answer, answers, ask } from "./ask.js";

@@ -1,4 +1,4 @@
-// The steps of a question as they are told: what was done, what came of it, and what it took by then.
+// The steps of a question as they are reported: what was done, what came of it, and what it took by then.
 
 import { h } from "./dom.js";
 import { WAYS, number, seconds, several } from "./format.js";
@@ -11,18 +11,18 @@ export function stepsUnderWay() {
   const began = performance.now();
   const list = h("ol", { class: "steps", "aria-live": "polite", "aria-label": "Steps" });
   const clock = h("p", { class: "quiet under-way" }, "Looking through memory …");
-  let told = 0;
+  let count = 0;
   let tokens = 0;
   const add = (step) => {
-    told += 1;
+    count += 1;
     tokens = step.usage.reduce((sum, one) => sum + one.usage.input_tokens + one.usage.output_tokens, 0);
     const spent = [seconds((performance.now() - began) / 1000), tokens ? several(tokens, "token") : ""].filter(Boolean).join(", ");
     list.append(h("li", {}, h("b", {}, NAMES[step.name] || step.name), h("span", { class: "came" }, whatCame(step)), h("span", { class: "quiet spent" }, spent)));
   };
   const done = () => {
-    if (!told) return null;
+    if (!count) return null;
     const took = seconds((performance.now() - began) / 1000);
-    return h("details", { class: "course" }, h("summary", {}, `${several(told, "step")} in ${took}${tokens ? `, ${several(tokens, "token")}` : ""}`), list);
+    return h("details", { class: "course" }, h("summary", {}, `${several(count, "step")} in ${took}${tokens ? `, ${several(tokens, "token")}` : ""}`), list);
   };
   return { node: h("div", {}, clock, list), add, done };
 }

@@ -1,4 +1,4 @@
-// How the memory stands: what it holds, what was spent, whether every hash is as it was.
+// The state of the memory: what it holds, what was spent, whether every hash is as it was.
 
 import { call, memory } from "./api.js";
 import { coming, field, h, problem, say, tag } from "./dom.js";
@@ -65,7 +65,7 @@ function spending(known) {
     ["Tokens embedded", number(today.embedding_tokens)],
     ["Cost", today.cost === null && today.calls ? "unknown" : `${(today.cost ?? 0).toFixed(4)}${of(daily.cost)}`],
   ];
-  return [h("h2", {}, "Spent today (UTC)"), table(spent), h("h2", {}, "All told"), table(rows)];
+  return [h("h2", {}, "Spent today (UTC)"), table(spent), h("h2", {}, "Total"), table(rows)];
 }
 
 function table(rows) {

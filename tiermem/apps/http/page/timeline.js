@@ -56,7 +56,7 @@ function sessionRow(session) {
   );
 }
 
-// What is on a page is read when its row is to be seen and nobody scrolls past it.
+// What is on a page is read when its row is to be seen and the reader does not scroll past it.
 function pageRow(info) {
   const words = h("span", { class: "snippet quiet" }, " ");
   const when = h("span", { class: "when" });
