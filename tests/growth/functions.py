@@ -49,8 +49,8 @@ from tiermem.reading import LONGEST_QUESTION
 from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
 from tiermem.reasoning.interface import Draft, PageView
-from tiermem.reasoning.learned.answering import Words
-from tiermem.reasoning.learned.passage import SpokenTurn
+from tiermem.reasoning.learned.fitting import expected_answer
+from tiermem.reasoning.learned.passage import SpokenTurn, Words
 from tiermem.reasoning.learned.pieces import Pieces, encode
 from tiermem.reasoning.rules.distil import sentences_of
 from tiermem.reasoning.rules.questions import parse_question
@@ -330,7 +330,21 @@ def _answer_from(text: str) -> dict[str, Any]:
     return {"question": parse_question(QUESTION), "best": scored(text)}
 
 
+def _chosen_by_time(text: str) -> dict[str, Any]:
+    question = "Where does Ann live?"
+    found = [Words(text=text, turn=0, start=0, end=len(text), margin=1.0)]
+    later = Words(text="Hull", turn=1, start=0, end=4, margin=0.5)
+    turns = [SpokenTurn(speaker="Ann", text=words) for words in (text, f"Hull. I live {text}")]
+    return {
+        "question": question,
+        "asked": expected_answer(question, ("Ann",)),
+        "found": [*found, later],
+        "turns": turns,
+    }
+
+
 OWN: dict[str, Callable[[str], dict[str, Any]]] = {
+    "tiermem.reasoning.learned.changes.choose_by_time": _chosen_by_time,
     "tiermem.proof.ground.gives_words_to_stranger": lambda text: {
         "own": Speech("Zoe", "", text[:1_000], 5),
         "ground": ground(text),

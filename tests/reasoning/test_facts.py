@@ -25,7 +25,7 @@ def test_other_questions_are_left_to_other_rules() -> None:
     assert answer_fact("What does Ann like?", [_said(1, "Ann: My rent is 640.")], NOW) is None
 
 
-def test_an_answer_is_withheld_if_its_speaker_says_later_that_it_is_otherwise() -> None:
+def test_an_answer_is_withheld_if_its_speaker_says_later_that_something_changed() -> None:
     evidence = [
         _said(1, "Ann: Granny picks Emmy up."),
         _said(4, "Ann: Leo fetches Emmy from now on."),

@@ -17,14 +17,14 @@ from tiermem.errors import EmbedderUnavailable, InvalidInput
 from tiermem.model import Evidence
 from tiermem.reasoning import Engine, by_reader, by_rules, with_reader
 from tiermem.reasoning.interface import Draft
-from tiermem.reasoning.learned.answering import Words, choose_by_agreement, point
+from tiermem.reasoning.learned.answering import choose_by_agreement, point
 from tiermem.reasoning.learned.calibration import KEY, Calibration, Signals, read_calibration
 from tiermem.reasoning.learned.decode import LONGEST, best_span, best_spans
 from tiermem.reasoning.learned.engine import propose, spoken_turn, turns_of
 from tiermem.reasoning.learned.factors import merge_weights, pack, unpack, with_texts
 from tiermem.reasoning.learned.fitting import expected_answer
 from tiermem.reasoning.learned.graph import LearnedReader, Precision
-from tiermem.reasoning.learned.passage import READ, SpokenTurn, passage_of, window_of
+from tiermem.reasoning.learned.passage import READ, SpokenTurn, Words, passage_of, window_of
 from tiermem.reasoning.learned.pieces import FIRST, WIDTH, Pieces, encode
 
 SAID_BY = (

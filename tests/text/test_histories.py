@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tiermem.text.histories import KnownFact, SaidTurn, find_fact, is_replaced_later, is_same_value
+from tiermem.text.histories import KnownFact, SaidTurn, find_fact, is_changed_later, is_same_value, read_when
 
 ASKED_AT = datetime(2024, 12, 1, tzinfo=UTC)
 
@@ -111,20 +111,46 @@ def test_earlier_values_are_listed_before_the_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "later", "is_replaced"),
+    ("later", "is_changed"),
     [
-        ("Where is Ann's spare key?", "Ann: I gave Rob the spare, it's not outside any more", True),
-        ("Where was Ann's spare key before?", "Ann: I gave Rob the spare, it's not outside any more", False),
-        ("Where is Ann's spare key?", "Ben: I gave Rob the spare, it's not outside any more", False),
-        ("Where is Ann's spare key?", "Ann: no dessert for me from now on", False),
-        ("Where is Ann's spare key?", "Ann: the plumber used the spare key", False),
+        ("Ann: I gave Rob the spare, it's not outside any more", True),
+        ("Ann: from today put me down as an americano", True),
+        ("Ben: I gave Rob the spare, it's not outside any more", False),
+        ("Ann: I switched jobs, I work for Fenwick now", False),
+        ("Ann: the plumber used the spare key", False),
     ],
 )
-def test_what_the_speaker_says_is_otherwise_now_is_replaced(
-    question: str, later: str, is_replaced: bool
+def test_a_later_change_of_the_speaker_that_no_rule_reads_may_be_of_anything(
+    later: str, is_changed: bool
 ) -> None:
     first, *others = _turns("Ann: the spare key is under the flowerpot", later)
-    assert is_replaced_later(question, first, others) is is_replaced
+    assert is_changed_later(first, others) is is_changed
+
+
+@pytest.mark.parametrize(
+    ("question", "when"),
+    [
+        ("Where does Ann live?", "now"),
+        ("Where did Ann live before?", "before"),
+        ("What dose did Ann take just before the current one?", "before"),
+        ("Where did Ann use to live?", "before"),
+        ("What was Ann's old number?", "before"),
+        ("Who was Ann's first boss?", "first"),
+        ("What did Ann pay at first?", "first"),
+        ("Which city was Ann in before travelling to Hull?", None),
+        ("What does Ann use to work from home?", "now"),
+        ("Who is Ann's one-year-old niece?", "now"),
+        ("What did Ann win first place with?", None),
+    ],
+)
+def test_the_time_of_a_question_is_read_from_its_words(question: str, when: str | None) -> None:
+    assert read_when(question) == when
+
+
+def test_a_value_that_was_over_before_the_current_one_is_stated_is_an_earlier_one() -> None:
+    said = ("Ann: I live in Oslo", "Ann: when I lived in Tromsø it was dark")
+    assert _answer("Where does Ann live?", *said) == "Oslo"
+    assert _answer("Where did Ann live before?", *said) == "Tromsø"
 
 
 @pytest.mark.parametrize(

@@ -37,14 +37,18 @@ _PREPOSITION_BEFORE = re.compile(
 _PLACED = re.compile(r"\b(?:at|in|on|from|near)\s(\w+)", re.IGNORECASE)
 _FRAME = re.compile(r"\A\W*(?:what|which|who|whom|where|how)\b", re.IGNORECASE)
 _EARLIER = re.compile(
-    r"\b(?:before|previous|previously|old|former|formerly|ex|used to|earlier|prior|last year|back then)\b",
+    r"\bbefore(?: (?:that|then|this|now|it|the (?:current|present|last|new) \w+))?\W*\Z|"
+    r"\b(?:previous|previously|former|formerly|ex|used to|earlier|prior|back then)\b|"
+    r"(?:['’]s|\b(?:my|his|her|their|the)) old\b(?!-)|"
+    r"\bdid\b.{1,80}\buse to (?:be|live|have|work|go|get|pay|drive|take|play|see|rent|earn|do|eat|drink|own|"
+    r"study)\b",
     re.IGNORECASE,
 )
 _FIRST = re.compile(
-    r"\b(?:at first|first|originally|initially|to begin with|start on|start with|started on|original)\b",
+    r"\b(?:at first|originally|initially|to begin with|start on|start with|started on|original)\b|"
+    r"\bfirst\W*\Z|(?:['’]s|\b(?:my|his|her|their)) first\b",
     re.IGNORECASE,
 )
-_REPLACED = re.compile(rf"(?i:{any_of(ENGLISH.replaced)})")
 _CHANGED = re.compile(rf"(?i:{any_of(ENGLISH.changed)})")
 _PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 _MINE = re.compile(r"\b(?:I|my|me|mine|our|we)\b")
@@ -107,9 +111,8 @@ def find_fact(question: str, turns: Sequence[SaidTurn], asked_at: datetime | Non
     known = _select(asked, history, turns, asked_at) if history else None
     if known is None or known.answer is None or asked.when != "now":
         return known
-    said = turns[known.answer.turn]
-    is_current = not any(_is_unread_change(said, other) for other in turns)
-    return known if is_current else replace(known, answer=None)
+    is_changed = is_changed_later(turns[known.answer.turn], turns)
+    return replace(known, answer=None) if is_changed else known
 
 
 def read_fact_question(
@@ -117,7 +120,7 @@ def read_fact_question(
 ) -> AskedFact | None:
     """Take apart a question for one of the attributes; `None` if it asks for none, or not for a value."""
     found = _attribute_of(question)
-    when = _when(question, asked_at)
+    when = read_when(question, asked_at)
     if found is None or when is None:
         return None
     attribute, place = found
@@ -139,30 +142,14 @@ def read_fact_question(
     )
 
 
-def is_replaced_later(question: str, said: SaidTurn, others: Iterable[SaidTurn]) -> bool:
-    """Whether the same person says later that something the question asks about is otherwise now.
-
-    Only of questions about the present.
-    """
-    if _when(question, said.said_at) != "now" or said.said_at is None:
-        return False
-    asked = {*stems(question)} - {*stems(said.speaker)}
-    return any(
-        other.speaker == said.speaker
-        and _moment(other) > _moment(said)
-        and _REPLACED.search(other.text) is not None
-        and not asked.isdisjoint(stems(other.text))
-        for other in others
-    )
-
-
-def _is_unread_change(said: SaidTurn, other: SaidTurn) -> bool:
+def is_changed_later(said: SaidTurn, others: Iterable[SaidTurn]) -> bool:
     """Whether the same person says later that something changed, and no rule reads what."""
-    return (
+    return any(
         other.speaker == said.speaker
         and _moment(other) > _moment(said)
         and _CHANGED.search(other.text) is not None
         and not any(read_statements(other.text, each, other.said_at) for each in ENGLISH.attributes)
+        for other in others
     )
 
 
@@ -203,7 +190,7 @@ def _is_asked(question: str, noun: re.Match[str]) -> bool:
     )
 
 
-def _when(question: str, asked_at: datetime | None) -> When | Period | None:
+def read_when(question: str, asked_at: datetime | None = None) -> When | Period | None:
     """When a value is asked for; `None` for a past tense without any time."""
     dates = resolve_dates(question, asked_at)
     if dates:
@@ -301,7 +288,7 @@ def _values(history: Sequence[SaidStatement]) -> tuple[list[SaidStatement], bool
         is_known = bool(values) and is_same_value(values[-1].statement.value, one.statement.value)
         if one.statement.is_end:
             is_over = is_over or is_known or not values
-            values += [] if values else [one]
+            values[-1:-1] = [] if is_known else [one]
         else:
             is_over = False
             values += [] if is_known else [one]

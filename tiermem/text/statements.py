@@ -86,6 +86,20 @@ class Statement:
     is_change: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedWords:
+    """What a turn says of some of its words.
+
+    `owner` is as in `Statement`. `is_asked` says that their sentence is a question, `is_stated` that their
+    clause neither wishes, denies, plans nor offers, and `is_over` that it is about the past.
+    """
+
+    owner: str
+    is_asked: bool
+    is_stated: bool
+    is_over: bool
+
+
 def read_statements(
     text: str, attribute: Attribute, said_at: datetime | None = None
 ) -> tuple[Statement, ...]:
@@ -112,7 +126,7 @@ def _statements_of(
             value = match["value"].rstrip(".,'’ ")
             if not _is_value(attribute, value, piece.text, start, dates):
                 continue
-            clause = _clause(piece.text, match)
+            clause = _clause(piece.text, match.start(), start, match.end())
             is_over = role == "ended" or _is_past(match) or _ENDED.search(" ".join(clause)) is not None
             if _is_not_stated(clause, role, is_over=is_over, is_noun=bool(match.groupdict().get("noun"))):
                 continue
@@ -152,11 +166,16 @@ def _expressions(attribute: Attribute) -> tuple[tuple[str, re.Pattern[str]], ...
 
 
 def _changes(attribute: Attribute, value: str) -> tuple[tuple[str, str], ...]:
-    """Phrases that state a new value of what was stated before; of names there are too many others."""
-    after = ("change", rf"{value},?\s(?P<phrase>(?i:{any_of(ENGLISH.changed_after)}))")
-    if attribute.kind in ("person", "place", "address"):
+    """Phrases that state a new value of what was stated before; of names there are too many others before
+    them, and a phrase may be any words after which "from today" comes.
+    """
+    is_name = attribute.kind in ("person", "place", "address")
+    phrases = ENGLISH.taken_over if is_name or attribute.kind in ("name", "plan") else ENGLISH.changed_after
+    before = ("change", rf"(?P<phrase>(?i:{any_of(ENGLISH.changed_before)})){_GAP}{value}")
+    after = ("change", rf"{value},?\s(?P<phrase>(?i:{any_of(phrases)}))")
+    if is_name:
         return (after,)
-    return (("change", rf"(?P<phrase>(?i:{any_of(ENGLISH.changed_before)})){_GAP}{value}"), after)
+    return (before,) if attribute.kind == "phrase" else (before, after)
 
 
 def _bare(attribute: Attribute, value: str) -> tuple[tuple[str, str], ...]:
@@ -183,15 +202,15 @@ def _is_value(
     return bool(value)
 
 
-def _clause(text: str, match: re.Match[str]) -> tuple[str, str, str]:
+def _clause(text: str, start: int, value: int, end: int) -> tuple[str, str, str]:
     """What precedes a match in its clause, what of it is before the value, and what follows."""
-    first = max(0, match.start() - _REACH)
-    ends = [cut.end() for cut in _CLAUSE_END.finditer(text, first, match.start())]
-    stop = _CLAUSE_END.search(text, match.end(), match.end() + _REACH)
+    first = max(0, start - _REACH)
+    ends = [cut.end() for cut in _CLAUSE_END.finditer(text, first, start)]
+    stop = _CLAUSE_END.search(text, end, end + _REACH)
     return (
-        text[ends[-1] if ends else first : match.start()],
-        text[match.start() : match.start("value")],
-        text[match.end() : stop.start() if stop else match.end() + _REACH],
+        text[ends[-1] if ends else first : start],
+        text[start:value],
+        text[end : stop.start() if stop else end + _REACH],
     )
 
 
@@ -252,6 +271,20 @@ def _names_before(before: str) -> Iterator[tuple[int, str]]:
         name = without_possessive(found["name"].lower().replace("’", "'"))
         if name not in _NO_NAMES:
             yield found.start("name"), name
+
+
+def read_words(text: str, start: int, end: int) -> StatedWords:
+    """Return whose the words at a place are, and whether their clause states them, and of the past."""
+    whole = Piece(text=text, start=0, end=len(text))
+    piece = next((piece for piece in sentences(text) if start < piece.end), whole)
+    at = max(0, start - piece.start)
+    clause = " ".join(_clause(piece.text, at, at, max(at, end - piece.start)))
+    return StatedWords(
+        owner=_person_before(text[max(0, start - _REACH) : start]),
+        is_asked=piece.text.rstrip().endswith("?"),
+        is_stated=_NOT_STATED.search(clause) is None,
+        is_over=_ENDED.search(clause) is not None,
+    )
 
 
 def read_aliases(text: str) -> dict[str, str]:

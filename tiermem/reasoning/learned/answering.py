@@ -13,11 +13,18 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Final
 
+from tiermem.reasoning.learned.changes import choose_by_time
 from tiermem.reasoning.learned.decode import BestSpan, best_spans
 from tiermem.reasoning.learned.fitting import NOTHING, ExpectedAnswer, expected_answer
-from tiermem.reasoning.learned.passage import READ, ReadingPassage, SpokenTurn, TurnLine, passage_of
+from tiermem.reasoning.learned.passage import (
+    READ,
+    ReadingPassage,
+    SpokenTurn,
+    TurnLine,
+    Words,
+    passage_of,
+)
 from tiermem.reasoning.learned.pieces import Pieces
-from tiermem.reasoning.rules.compose import CHANGE, timestamp
 from tiermem.reasoning.rules.extract import date_words
 from tiermem.text import stems
 from tiermem.text.dates import resolve_dates
@@ -38,21 +45,6 @@ _EDGES: Final = " \t\n.,;:!?\"'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """`start` to `end` of the text of a turn, by its place in the list; `text` is what stands there.
-
-    `margin` is how far they lead "there is no answer" (in logits), less what speaks against them; of the
-    words chosen for a turn it is that of the likeliest.
-    """
-
-    text: str
-    turn: int
-    start: int
-    end: int
-    margin: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PointedAt:
     """The best words and, where a day is asked for, `day`, which they mean. `others` are the best of each
     other turn, best first; `suffices` is what the head for that says of the whole passage; `ahead` how far
@@ -60,7 +52,8 @@ class PointedAt:
 
     `own` is how far the best words of whoever is asked about lead the best that another said, which nothing
     is subtracted from here; infinite where only they speak or nobody is asked about, and less than 0 where
-    it is likely the other's doing. `theirs` is the share of turns that others say.
+    it is likely the other's doing. `theirs` is the share of turns that others say. `is_clear` is `False` if
+    other words may hold at the time that is asked for.
     """
 
     best: Words
@@ -69,6 +62,7 @@ class PointedAt:
     suffices: float
     own: float = inf
     theirs: float = 0.0
+    is_clear: bool = True
 
     @property
     def text(self) -> str:
@@ -115,7 +109,8 @@ def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> 
     if not found:
         return None
     first, *rest = sorted(found, key=lambda words: (-words.margin, words.turn))
-    best = _replacing(first, rest, turns)
+    chosen = choose_by_time(question, asked, (first, *rest), turns)
+    best = chosen or first
     others = [words for words in (first, *rest) if words is not best]
     return PointedAt(
         best=best,
@@ -124,6 +119,7 @@ def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> 
         suffices=float(made["suffices"][0]),
         own=_own(found, against),
         theirs=sum(loss > 0 for loss in against) / len(against),
+        is_clear=chosen is not None,
     )
 
 
@@ -152,21 +148,6 @@ def choose_by_agreement(candidates: Sequence[Words]) -> Words:
     common = 2 * np.clip(shared, 0, None) / (lengths[:, None] + lengths)
     chosen = candidates[int((common @ weights).argmax())]
     return replace(chosen, margin=float(leads.max()))
-
-
-def _replacing(best: Words, others: Sequence[Words], turns: Sequence[SpokenTurn]) -> Words:
-    """The latest words that were said as a change and may be an answer too, or else the best words."""
-    said = _moment(turns[best.turn])
-    changed = [
-        words
-        for words in others
-        if words.margin > 0 and _moment(turns[words.turn]) > said and CHANGE.search(turns[words.turn].text)
-    ]
-    return max(changed, key=lambda words: _moment(turns[words.turn]), default=best)
-
-
-def _moment(turn: SpokenTurn) -> float:
-    return timestamp(turn.said_at)
 
 
 def _weigh(

@@ -56,14 +56,19 @@ class ProposedAnswer:
 
 def propose(reader: LearnedReader, question: str, evidence: Sequence[Evidence]) -> ProposedAnswer | None:
     """The likeliest answer: of rules where these are better, else the words that the reader points at; `None`
-    where neither has any.
+    where neither has any, or it is unclear which words hold at the time that is asked for.
     """
     spoken = turns_of(evidence)
     turns = [turn for _, turn in spoken]
     asked = expected_answer(question, [turn.speaker for turn in turns])
     ruled = _meant(asked, extract_answer(question, evidence), turns)
     found = point(reader, question, turns)
-    by_rules = not ruled.abstained and (found is None or _rules_first(asked, ruled, turns))
+    if found is not None and not found.is_clear:
+        return None
+    is_replaced = found is not None and found.ahead < 0
+    by_rules = not ruled.abstained and (
+        found is None or (_rules_first(asked, ruled, turns) and not is_replaced)
+    )
     draft = ruled if by_rules or found is None else _read(asked, found, spoken)
     if draft.abstained:
         return None

@@ -33,6 +33,21 @@ class SpokenTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """`start` to `end` of the text of a turn, by its place in the list; `text` is what stands there.
+
+    `margin` is how far they lead "there is no answer" (in logits), less what speaks against them; of the
+    words chosen for a turn it is that of the likeliest.
+    """
+
+    text: str
+    turn: int
+    start: int
+    end: int
+    margin: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnLine:
     """Where a turn's words stand in the passage (half open), and how far into the turn they begin."""
 

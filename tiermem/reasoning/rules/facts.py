@@ -8,7 +8,7 @@ from datetime import datetime
 
 from tiermem.model import Evidence
 from tiermem.reasoning.interface import ABSTAINED, Draft
-from tiermem.text.histories import SaidTurn, find_fact, is_replaced_later
+from tiermem.text.histories import SaidTurn, find_fact, is_changed_later, read_when
 from tiermem.text.readings import speech
 from tiermem.text.statements import Statement
 
@@ -62,11 +62,15 @@ def answer_fact(question: str, evidence: Sequence[Evidence], asked_at: datetime)
 
 
 def require_current(question: str, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
-    """Return the draft, or an abstention if its person says later that it is otherwise now."""
+    """Return the draft, or an abstention if its person says later that something changed.
+
+    Only of questions about the present.
+    """
+    if read_when(question) != "now":
+        return draft
     turns = {at: turn for at, item in enumerate(evidence) if (turn := _said_turn(item)) is not None}
     cited = [turns[at] for at in draft.cited if at in turns]
-    is_replaced = any(is_replaced_later(question, turn, turns.values()) for turn in cited)
-    return ABSTAINED if is_replaced else draft
+    return ABSTAINED if any(is_changed_later(turn, turns.values()) for turn in cited) else draft
 
 
 def _said_turn(item: Evidence) -> SaidTurn | None:

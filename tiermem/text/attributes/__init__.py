@@ -71,9 +71,9 @@ class AttributeCues:
     no_names: tuple[str, ...]
     changed_before: tuple[str, ...]
     changed_after: tuple[str, ...]
+    taken_over: tuple[str, ...]
     ended: tuple[str, ...]
     ended_after: tuple[str, ...]
-    replaced: tuple[str, ...]
     changed: tuple[str, ...]
 
 

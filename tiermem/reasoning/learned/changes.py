@@ -1,0 +1,103 @@
+"""Which of the words that a reader points at hold at the time that a question asks for.
+
+Of a fact that changed several turns hold words that answer, and those that fit the question best are not
+always those that hold. If it is unclear which of them hold, none do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tiermem.reasoning.learned.fitting import ExpectedAnswer
+from tiermem.reasoning.learned.passage import SpokenTurn, Words
+from tiermem.reasoning.rules.compose import CHANGE, timestamp
+from tiermem.text import stems
+from tiermem.text.histories import is_same_value, read_when
+from tiermem.text.statements import StatedWords, read_words
+
+_ANSWERS: Final = 0.0
+"""The lead from which words of another turn may answer in place of the best ones."""
+_RIVALS: Final = -1.0
+"""The lead from which words of another turn make it unclear that the best ones hold."""
+
+
+def choose_by_time(
+    question: str, asked: ExpectedAnswer, found: Sequence[Words], turns: Sequence[SpokenTurn]
+) -> Words | None:
+    """The words that hold at the time that is asked for, of those `found`, best first; `None` if that is
+    unclear.
+    """
+    best = found[0]
+    when = read_when(question)
+    if asked.kind in ("list", "yes-no") or not isinstance(when, str) or (asked.day and when == "now"):
+        return _latest_change(found, turns)
+    values = _values(asked, found, turns)
+    if when == "now":
+        return _current(best, values, turns)
+    return _earlier(best, values, turns, is_first=when == "first")
+
+
+def _latest_change(found: Sequence[Words], turns: Sequence[SpokenTurn]) -> Words:
+    """The latest words that were said as a change and may be an answer too, or else the best words."""
+    best, *others = found
+    changed = [
+        words
+        for words in others
+        if words.margin > _ANSWERS and _is_later(words, best, turns) and CHANGE.search(turns[words.turn].text)
+    ]
+    return max(changed, key=lambda words: _moment(words, turns), default=best)
+
+
+def _values(asked: ExpectedAnswer, found: Sequence[Words], turns: Sequence[SpokenTurn]) -> tuple[Words, ...]:
+    """The best words and their rivals, oldest first.
+
+    A rival is another value by the same speaker, of the same owner or somebody's wish, in a turn that says
+    that something changed or shares a word with the question.
+    """
+    best, *others = found
+    speaker, owner = turns[best.turn].speaker, _read(best, turns).owner
+    known = asked.known.difference(stems(speaker))
+    rivals = [
+        words
+        for words in others
+        if words.margin > _RIVALS
+        and turns[words.turn].speaker == speaker
+        and not is_same_value(words.text, best.text)
+        and (CHANGE.search(turns[words.turn].text) or not known.isdisjoint(stems(turns[words.turn].text)))
+        and not (read := _read(words, turns)).is_asked
+        and (read.owner == owner or not read.is_stated)
+    ]
+    return tuple(sorted((best, *rivals), key=lambda words: _moment(words, turns)))
+
+
+def _current(best: Words, values: Sequence[Words], turns: Sequence[SpokenTurn]) -> Words | None:
+    """The latest value, if it is stated of the present."""
+    present = [words for words in values if not _read(words, turns).is_over]
+    latest = present[-1] if best in present else None
+    if latest is None or latest is best:
+        return latest
+    return latest if latest.margin > _ANSWERS and _read(latest, turns).is_stated else None
+
+
+def _earlier(
+    best: Words, values: Sequence[Words], turns: Sequence[SpokenTurn], *, is_first: bool
+) -> Words | None:
+    """The first value, or one before the last; `None` if the best words are neither and it is unclear."""
+    if is_first:
+        return best if best is values[0] else None
+    if best is not values[-1] or _read(best, turns).is_over:
+        return best
+    return values[0] if len(values) == 2 and values[0].margin > _ANSWERS else None
+
+
+def _read(words: Words, turns: Sequence[SpokenTurn]) -> StatedWords:
+    return read_words(turns[words.turn].text, words.start, words.end)
+
+
+def _is_later(one: Words, other: Words, turns: Sequence[SpokenTurn]) -> bool:
+    return _moment(one, turns) > _moment(other, turns)
+
+
+def _moment(words: Words, turns: Sequence[SpokenTurn]) -> float:
+    return timestamp(turns[words.turn].said_at)
