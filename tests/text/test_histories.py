@@ -147,6 +147,32 @@ def test_the_time_of_a_question_is_read_from_its_words(question: str, when: str 
     assert read_when(question) == when
 
 
+def test_a_change_does_not_hold_before_the_value_that_it_replaces() -> None:
+    said = _turns("Ann: my rent is 780", "Ann: we agreed, 860 from January")
+    found = find_fact("What is Ann's rent?", said, ASKED_AT)
+    assert found is not None
+    assert found.answer is not None
+    assert found.answer.statement.value == "860"
+    assert (
+        _answer("What was Ann's rent in January 2024?", *(f"{one.speaker}: {one.text}" for one in said))
+        == "780"
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Where did Ann live in 2024?", "Hull"),
+        ("Where did Ann live in early 2024?", "York"),
+        ("Where did Ann live at the beginning of 2024?", "York"),
+        ("Where did Ann live at the beginning of 2023?", None),
+    ],
+)
+def test_the_beginning_of_a_period_ends_after_a_third_of_it(question: str, expected: str | None) -> None:
+    said = ("Ann: I live in York", *("Ann: hm",) * 8, "Ann: I moved to Hull")
+    assert _answer(question, *said) == expected
+
+
 def test_a_value_that_was_over_before_the_current_one_is_stated_is_an_earlier_one() -> None:
     said = ("Ann: I live in Oslo", "Ann: when I lived in Tromsø it was dark")
     assert _answer("Where does Ann live?", *said) == "Oslo"
@@ -184,7 +210,7 @@ def test_a_question_about_the_present_is_left_open_after_a_change_that_is_not_re
 
 @pytest.mark.parametrize(
     "later",
-    ["Ben: I've switched everything over", "Ann: I switched to working from home", "Ann: still there"],
+    ["Ben: I've switched everything over", "Ann: I switched to keto", "Ann: still there"],
 )
 def test_what_another_person_changed_or_a_rule_reads_leaves_the_answer(later: str) -> None:
     assert _answer("Where does Ann work?", "Ann: I work at Siemens", later) == "Siemens"

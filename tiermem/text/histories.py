@@ -49,6 +49,7 @@ _FIRST = re.compile(
     r"\bfirst\W*\Z|(?:['’]s|\b(?:my|his|her|their)) first\b",
     re.IGNORECASE,
 )
+_BEGINNING = re.compile(r"\b(?:beginning|start|early)\b", re.IGNORECASE)
 _CHANGED = re.compile(rf"(?i:{any_of(ENGLISH.changed)})")
 _PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 _MINE = re.compile(r"\b(?:I|my|me|mine|our|we)\b")
@@ -194,7 +195,8 @@ def read_when(question: str, asked_at: datetime | None = None) -> When | Period 
     """When a value is asked for; `None` for a past tense without any time."""
     dates = resolve_dates(question, asked_at)
     if dates:
-        return dates[0].first, dates[0].last
+        first, last = dates[0].first, dates[0].last
+        return first, first + (last - first) // 3 if _BEGINNING.search(question) else last
     if _FIRST.search(question):
         return "first"
     if _EARLIER.search(question):
@@ -268,13 +270,13 @@ def _select(
 ) -> KnownFact | None:
     values, is_over = _values(history)
     today = asked_at.date() if asked_at is not None else date.max
-    begun = [_start(one, turns) <= today for one in values]
-    current = max((at for at, is_begun in enumerate(begun) if is_begun), default=None)
+    starts = _starts(values, turns)
+    current = max((at for at, start in enumerate(starts) if start <= today), default=None)
     is_over = is_over and current == len(values) - 1
     at = _place(asked, current, is_over=is_over)
     if not isinstance(asked.when, str):
         then = asked.when[1]
-        at = max((place for place, one in enumerate(values) if _start(one, turns) <= then), default=None)
+        at = max((place for place, start in enumerate(starts) if start <= then), default=None)
     if at is None:
         return None
     return KnownFact(answer=values[at] if at >= 0 else None, values=tuple(values))
@@ -306,11 +308,17 @@ def _place(asked: AskedFact, current: int | None, *, is_over: bool) -> int | Non
             return -1 if is_over else current
 
 
-def _start(one: SaidStatement, turns: Sequence[SaidTurn]) -> date:
-    if one.statement.since is not None:
-        return one.statement.since
-    said_at = turns[one.turn].said_at
-    return said_at.date() if said_at is not None else date.min
+def _starts(values: Sequence[SaidStatement], turns: Sequence[SaidTurn]) -> list[date]:
+    """The day from which each value holds: that of its statement, unless it names another one that is not
+    before the value that it replaces.
+    """
+    starts: list[date] = []
+    for one in values:
+        said_at, since = turns[one.turn].said_at, one.statement.since
+        said = said_at.date() if said_at is not None else date.min
+        is_named = since is not None and (not starts or since > starts[-1])
+        starts.append(since if since is not None and is_named else said)
+    return starts
 
 
 def _moment(turn: SaidTurn) -> float:

@@ -22,6 +22,8 @@ ME = "me"
 SOMEBODY = "somebody"
 """The owner of what is stated of "he", "she" or "they": who that is, one turn alone does not say."""
 
+_NAMES = frozenset({"person", "name", "place", "plan", "address"})
+"""Kinds of values that are names."""
 _REACH = 240
 """Characters before a value that are read for whose it is."""
 _MOST = 12
@@ -166,16 +168,14 @@ def _expressions(attribute: Attribute) -> tuple[tuple[str, re.Pattern[str]], ...
 
 
 def _changes(attribute: Attribute, value: str) -> tuple[tuple[str, str], ...]:
-    """Phrases that state a new value of what was stated before; of names there are too many others before
-    them, and a phrase may be any words after which "from today" comes.
-    """
-    is_name = attribute.kind in ("person", "place", "address")
-    phrases = ENGLISH.taken_over if is_name or attribute.kind in ("name", "plan") else ENGLISH.changed_after
+    """Phrases that state a new value of what was stated before; too many other words follow them."""
+    kind = attribute.kind
     before = ("change", rf"(?P<phrase>(?i:{any_of(ENGLISH.changed_before)})){_GAP}{value}")
+    phrases = ENGLISH.taken_over if kind in _NAMES else ENGLISH.changed_after
     after = ("change", rf"{value},?\s(?P<phrase>(?i:{any_of(phrases)}))")
-    if is_name:
-        return (after,)
-    return (before,) if attribute.kind == "phrase" else (before, after)
+    if kind == "phrase":
+        return ()
+    return (after,) if kind in ("person", "place", "address") else (before, after)
 
 
 def _bare(attribute: Attribute, value: str) -> tuple[tuple[str, str], ...]:
