@@ -22,6 +22,7 @@ CITY = (
     ("could they move accounting to Berlin?", "Berlin", 0.8),
 )
 HOME = (("when I lived in Oslo it was dark", "Oslo", 3.0), ("home is nice", "nice", -3.0))
+OFFICE = (("we are in Hull", "Hull", -0.5), ("now in York", "York", 1.0), ("we are in Leeds", "Leeds", 3.0))
 COURSE = (("the course is 240", "240", 0.4), ("the course is 285 from May", "285", 3.0))
 
 
@@ -39,6 +40,10 @@ COURSE = (("the course is 240", "240", 0.4), ("the course is 285 from May", "285
         ("In which city is accounting?", CITY, "Hamburg"),
         ("Where does Ann live?", HOME, None),
         ("Where did Ann use to live?", HOME, "Oslo"),
+        ("Where was the office in January 2024?", OFFICE, "Hull"),
+        ("Where was the office in February 2024?", OFFICE, "York"),
+        ("Where was the office in March 2024?", OFFICE, "Leeds"),
+        ("Where was the office in 2023?", OFFICE, "Leeds"),
         ("What did the course cost before?", COURSE, "240"),
         ("What did the course cost before?", COURSE[1:], None),
         ("What did the course cost at first?", COURSE, None),
@@ -71,3 +76,6 @@ def test_what_another_says_replaces_nothing() -> None:
     ]
     question = "What time is Ann's weekday alarm?"
     assert choose_by_time(question, expected_answer(question, ["Ann", "Ben"]), found, turns) is found[0]
+    question = "What time was Ben's weekday alarm in January 2024?"
+    best_first = found[::-1]
+    assert choose_by_time(question, expected_answer(question, ["Ann", "Ben"]), best_first, turns) is found[1]

@@ -221,4 +221,20 @@ BUGS = (
         after="0",
         found_by=_ALL,
     ),
+    Bug(
+        name="the reader gives the words said after the month that is asked for",
+        file="tiermem/reasoning/learned/changes.py",
+        function="_of_period",
+        before="_moment(best, turns) <= end",
+        after="True",
+        found_by=("tests/reasoning/test_changes.py",),
+    ),
+    Bug(
+        name="the reader gives an earlier value though a later one is stated",
+        file="tiermem/reasoning/learned/changes.py",
+        function="_current",
+        before="present[-1]",
+        after="present[0]",
+        found_by=("tests/reasoning/test_changes.py",),
+    ),
 )

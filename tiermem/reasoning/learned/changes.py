@@ -7,6 +7,7 @@ always those that hold. If it is unclear which of them hold, none do.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, time
 from typing import Final
 
 from tiermem.reasoning.learned.fitting import ExpectedAnswer
@@ -30,8 +31,10 @@ def choose_by_time(
     """
     best = found[0]
     when = read_when(question)
-    if asked.kind in ("list", "yes-no") or not isinstance(when, str) or (asked.day and when == "now"):
+    if asked.kind in ("list", "yes-no") or when is None or (asked.day and when not in ("first", "before")):
         return _latest_change(found, turns)
+    if not isinstance(when, str):
+        return _of_period(found, turns, timestamp(datetime.combine(when[1], time.max)))
     values = _values(asked, found, turns)
     if when == "now":
         return _current(best, values, turns)
@@ -47,6 +50,22 @@ def _latest_change(found: Sequence[Words], turns: Sequence[SpokenTurn]) -> Words
         if words.margin > _ANSWERS and _is_later(words, best, turns) and CHANGE.search(turns[words.turn].text)
     ]
     return max(changed, key=lambda words: _moment(words, turns), default=best)
+
+
+def _of_period(found: Sequence[Words], turns: Sequence[SpokenTurn], end: float) -> Words:
+    """The best words; if said after the period, the latest other value that the speaker gave by its end."""
+    best, *others = found
+    if _moment(best, turns) <= end:
+        return best
+    earlier = [
+        words
+        for words in others
+        if words.margin > _RIVALS
+        and _moment(words, turns) <= end
+        and turns[words.turn].speaker == turns[best.turn].speaker
+        and not is_same_value(words.text, best.text)
+    ]
+    return max(earlier, key=lambda words: _moment(words, turns), default=best)
 
 
 def _values(asked: ExpectedAnswer, found: Sequence[Words], turns: Sequence[SpokenTurn]) -> tuple[Words, ...]:
