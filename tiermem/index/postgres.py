@@ -187,9 +187,10 @@ _BY_WORDS: LiteralString = (
 )
 """The entries of the best scores of several probes, numbered `n`, each term with its IDF."""
 _HOLDERS: LiteralString = (
-    "SELECT field, term, sum(entries) FROM tiermem_index.holders WHERE space = %s AND collection = %s"
-    " AND (field, term) IN (SELECT * FROM unnest(%s::text[], %s::bigint[]))"
-    " AND (%s::text[] IS NULL OR owner = ANY(%s)) GROUP BY field, term"
+    "SELECT field, term, entries FROM unnest(%s::text[], %s::bigint[]) AS probe(field, term)"
+    " CROSS JOIN LATERAL (SELECT sum(entries) AS entries FROM tiermem_index.holders AS h WHERE h.space = %s"
+    " AND h.collection = %s AND h.field = probe.field AND h.term = probe.term"
+    " AND (%s::text[] IS NULL OR owner = ANY(%s)) OFFSET 0) AS held WHERE entries IS NOT NULL"
 )
 _ALL = ("", 0)
 """The field and term of the rows that count all entries."""
@@ -441,7 +442,7 @@ class PostgresIndex(ProjectedIndex):
     ) -> list[float]:
         """The IDF of terms of fields among all entries of a corpus."""
         owners = _owners(corpus)
-        parameters = [corpus.match["space"], collection, *_columns([_ALL, *terms], 2), owners, owners]
+        parameters = [*_columns([_ALL, *terms], 2), corpus.match["space"], collection, owners, owners]
         rows = self._rows(_HOLDERS, parameters)
         holders = {(str(field), int(term)): int(count) for field, term, count in rows}
         entries = holders.get(_ALL, 0)
