@@ -96,16 +96,16 @@ class Halves:
     rows: tuple[Row, ...]
 
 
-def halves_of(told: Sequence[Learnt], *, data: str, engine: str) -> Halves:
+def halves_of(learnt: Sequence[Learnt], *, data: str, engine: str) -> Halves:
     """All conversations together."""
     return Halves(
         data=data,
         engine=engine,
-        questions=sum(len(one.asked) for one in told),
-        outcomes=sum(one.outcomes for one in told),
-        units=sum(one.units for one in told),
-        moved=sum(one.moved for one in told),
-        rows=rows(told),
+        questions=sum(len(one.asked) for one in learnt),
+        outcomes=sum(one.outcomes for one in learnt),
+        units=sum(one.units for one in learnt),
+        moved=sum(one.moved for one in learnt),
+        rows=rows(learnt),
     )
 
 
@@ -203,8 +203,8 @@ class _Looking:
         return tuple(one for one in found if one.source == "unit")
 
     def _evidence(self, units: Sequence[Evidence], question: LabelledQuestion) -> set[Passage]:
-        told = {turn for unit in units for span in unit.spans for turn in self._turns(span)}
-        return told & set(question.evidence)
+        turns = {turn for unit in units for span in unit.spans for turn in self._turns(span)}
+        return turns & set(question.evidence)
 
     def _turns(self, span: Span) -> Iterable[Passage]:
         return (
@@ -216,8 +216,8 @@ def _ranked(
     found: Sequence[Evidence], signals: Mapping[UnitId, Signals], variant: Variant, at: datetime
 ) -> list[Evidence]:
     known = [signals[unit_id] for one in found if (unit_id := one.unit_id) is not None]
-    told = known if variant.judged else [replace(one, weight=0.0) for one in known]
-    strengths = [strength(one, at, by_feedback=variant.by_feedback) for one in told]
+    used = known if variant.judged else [replace(one, weight=0.0) for one in known]
+    strengths = [strength(one, at, by_feedback=variant.by_feedback) for one in used]
     order = order_by_signals([one.score for one in found], strengths, variant.listens)
     return [found[place] for place in order]
 

@@ -34,11 +34,11 @@ def test_a_killed_ingest_loses_and_doubles_nothing(address: Path | str) -> None:
     acknowledged = -1
     for _ in range(4):
         acknowledged = max(acknowledged, killed_while_ingesting(address, after=chance.randrange(TURNS // 3)))
-    with opened(address) as memory:
+    with open_memory(address) as memory:
         kept = told(memory)
         assert set(range(acknowledged + 1)) <= set(kept)
     subprocess.run([sys.executable, "-c", INGEST, str(address)], check=True, stdout=subprocess.DEVNULL)
-    with opened(address) as memory:
+    with open_memory(address) as memory:
         assert told(memory) == list(range(TURNS))
         assert memory.verify().ok
         assert memory.stats().pages_pending == 0
@@ -50,7 +50,7 @@ def test_a_killed_ingest_loses_and_doubles_nothing(address: Path | str) -> None:
             assert memory.search(unit.text, limit=1)[0].unit_id == unit.id
 
 
-def opened(address: Path | str) -> tiermem.Memory:
+def open_memory(address: Path | str) -> tiermem.Memory:
     return tiermem.open(address, engine="local", embedder=HashEmbedder(), page_tokens=60)
 
 

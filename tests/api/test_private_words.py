@@ -39,7 +39,7 @@ def said(chance: random.Random, lengths: Iterable[int], speaker: str) -> list[Tu
     ]
 
 
-def told(owner: tiermem.Memory, hidden: int) -> tiermem.Memory:
+def add_turns(owner: tiermem.Memory, hidden: int) -> tiermem.Memory:
     """The memory of agent `planner`: its own turns, those of `friend` which it may see, and of no agent.
 
     Of `other` there are so many `hidden` ones, before, between and after them.
@@ -61,7 +61,7 @@ def told(owner: tiermem.Memory, hidden: int) -> tiermem.Memory:
     return planner
 
 
-def got(memory: tiermem.Memory) -> tuple[dict[str, Any], list[float]]:
+def search_all(memory: tiermem.Memory) -> tuple[dict[str, Any], list[float]]:
     """All that tells of scores and order, without ids, which are salted: texts, and numbers."""
     chance, texts, numbers = random.Random(3), dict[str, Any](), list[float]()
 
@@ -95,7 +95,8 @@ def test_private_turns_of_another_agent_change_nothing_of_what_is_found(
     open_memory: OpenMemory, new_address: NewAddress, given: dict[str, Any]
 ) -> None:
     alone, beside = (
-        got(told(open_memory(path=new_address(f"{hidden}"), **given), hidden)) for hidden in (0, HIDDEN)
+        search_all(add_turns(open_memory(path=new_address(f"{hidden}"), **given), hidden))
+        for hidden in (0, HIDDEN)
     )
     hold_alike(alone, beside)
     assert len(alone[0][f"turns: {ASKED}"][0]) == 20
@@ -104,13 +105,13 @@ def test_private_turns_of_another_agent_change_nothing_of_what_is_found(
 def test_private_turns_change_nothing_where_the_index_is_out_of_use(
     open_memory: OpenMemory, new_address: NewAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memories = [told(open_memory(path=new_address(f"{hidden}")), hidden) for hidden in (0, 300)]
+    memories = [add_turns(open_memory(path=new_address(f"{hidden}")), hidden) for hidden in (0, 300)]
 
     async def fails(*_: object) -> None:
         raise IndexUnavailable("out of use")
 
     for index in (SqliteIndex, PostgresIndex):
         monkeypatch.setattr(index, "mark", fails)
-    alone, beside = map(got, memories)
+    alone, beside = map(search_all, memories)
     hold_alike(alone, beside)
     assert "keywords in the log" in repr(alone)

@@ -17,7 +17,7 @@ memory.add([f"Ann: The boat has {n} sails." for n in range(30)], session="s1")
 """
 
 
-def ended(address: Path | str, *, distil: str, then: str = "") -> subprocess.CompletedProcess[str]:
+def run_to_end(address: Path | str, *, distil: str, then: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", OPENED + then, str(address), distil],
         capture_output=True,
@@ -29,7 +29,7 @@ def ended(address: Path | str, *, distil: str, then: str = "") -> subprocess.Com
 
 @pytest.mark.parametrize("distil", ["inline", "background", "deferred"])
 def test_a_memory_never_closed_does_not_keep_the_program_alive(address: Path | str, distil: str) -> None:
-    found = ended(address, distil=distil, then="memory.ask('How many sails?')")
+    found = run_to_end(address, distil=distil, then="memory.ask('How many sails?')")
     assert (found.returncode, found.stderr) == (0, "")
     with tiermem.open(address, create=False, engine="local") as memory:
         assert memory.stats().turns == 30
@@ -37,11 +37,11 @@ def test_a_memory_never_closed_does_not_keep_the_program_alive(address: Path | s
 
 
 def test_an_error_nobody_caught_ends_the_program_with_that_error(address: Path | str) -> None:
-    found = ended(address, distil="background", then="raise ValueError('of the caller')")
+    found = run_to_end(address, distil="background", then="raise ValueError('of the caller')")
     assert found.returncode == 1
     assert found.stderr.splitlines()[-1] == "ValueError: of the caller"
 
 
 def test_a_memory_that_was_closed_has_nothing_left_to_do_at_the_end(address: Path | str) -> None:
-    found = ended(address, distil="inline", then="memory.close(); memory.close()")
+    found = run_to_end(address, distil="inline", then="memory.close(); memory.close()")
     assert (found.returncode, found.stderr) == (0, "")

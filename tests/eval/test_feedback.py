@@ -29,16 +29,16 @@ def test_halves_share_no_question_and_leave_out_what_has_no_evidence() -> None:
 
 
 async def test_units_that_hold_evidence_succeed_and_the_others_fail() -> None:
-    told = [
+    all_learnt = [
         await learnt(tiny.case(name), engine=by_rules(), embedder=HashEmbedder()) for name in ("one", "two")
     ]
-    found = halves_of(told, data="0" * 64, engine="rules")
+    found = halves_of(all_learnt, data="0" * 64, engine="rules")
     assert found.outcomes >= found.questions > 0
     assert 0 < found.moved <= found.units
     assert [row.name for row in found.rows] == ["no signals", *(variant.name for variant in VARIANTS)]
     assert all(0 <= row.recall.mean <= 1 and row.difference.clusters == 2 for row in found.rows)
     assert found.rows[0].difference.mean == found.rows[0].changed == 0
-    assert rows(told) == found.rows
+    assert rows(all_learnt) == found.rows
     table, foot = terminal(found)
     assert not isinstance(table, str)
     assert table.row_count == len(found.rows)
@@ -66,8 +66,8 @@ def signals(weight: float = 0.0, *, days: float | None = None) -> Signals:
 
 
 def test_strength_runs_from_nothing_to_one_and_rises_with_each_signal() -> None:
-    def of(told: Signals) -> float:
-        return strength(told, NOW, by_feedback=False)
+    def of(signals: Signals) -> float:
+        return strength(signals, NOW, by_feedback=False)
 
     assert of(replace(signals(-1.0), tier="episodic")) == 0.0
     assert math.isclose(of(replace(signals(1.0, days=0), tier="procedural")), 1.0)

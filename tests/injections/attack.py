@@ -195,7 +195,7 @@ async def _attacked(mine: tiermem.AsyncMemory, theirs: tiermem.AsyncMemory, atta
 
 
 async def _praised(mine: tiermem.AsyncMemory) -> None:
-    """The attacker praises what was said by nobody trusted, and blames the rest, as often as a day counts."""
+    """The attacker praises what untrusted sources said, and blames the rest, as often as a day counts."""
     for unit in await mine.units():
         low = DEFAULT_TRUST.rank(unit.trust) < USER
         for _ in range(3 if low else 6):

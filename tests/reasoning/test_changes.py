@@ -1,5 +1,6 @@
 """Which of the words that a reader points at hold at the time that a question asks for."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -24,6 +25,18 @@ CITY = (
 HOME = (("when I lived in Oslo it was dark", "Oslo", 3.0), ("home is nice", "nice", -3.0))
 OFFICE = (("we are in Hull", "Hull", -0.5), ("now in York", "York", 1.0), ("we are in Leeds", "Leeds", 3.0))
 COURSE = (("the course is 240", "240", 0.4), ("the course is 285 from May", "285", 3.0))
+
+
+def _read(
+    said: Sequence[tuple[str, str, float]], speakers: Sequence[str]
+) -> tuple[list[SpokenTurn], list[Words]]:
+    """Turns, a month apart, and the words that a reader finds in each with their lead."""
+    turns, found = [], []
+    for at, ((text, words, margin), speaker) in enumerate(zip(said, speakers, strict=True)):
+        turns.append(SpokenTurn(speaker=speaker, text=text, said_at=datetime(2024, at + 1, 1, tzinfo=UTC)))
+        start = text.index(words)
+        found.append(Words(text=words, turn=at, start=start, end=start + len(words), margin=margin))
+    return turns, found
 
 
 @pytest.mark.parametrize(
@@ -52,28 +65,14 @@ COURSE = (("the course is 240", "240", 0.4), ("the course is 285 from May", "285
 def test_words_that_hold_at_the_time_asked_for_are_chosen(
     question: str, said: tuple[tuple[str, str, float], ...], expected: str | None
 ) -> None:
-    turns = [
-        SpokenTurn(speaker="Ann", text=text, said_at=datetime(2024, month, 1, tzinfo=UTC))
-        for month, (text, _, _) in enumerate(said, 1)
-    ]
-    found = [
-        Words(text=words, turn=at, start=text.index(words), end=text.index(words) + len(words), margin=margin)
-        for at, (text, words, margin) in enumerate(said)
-    ]
+    turns, found = _read(said, ["Ann"] * len(said))
     best_first = sorted(found, key=lambda words: -words.margin)
     chosen = choose_by_time(question, expected_answer(question, ["Ann"]), best_first, turns)
     assert (None if chosen is None else chosen.text) == expected
 
 
 def test_what_another_says_replaces_nothing() -> None:
-    turns = [
-        SpokenTurn(speaker=speaker, text=text, said_at=datetime(2024, month, 1, tzinfo=UTC))
-        for month, (speaker, (text, _, _)) in enumerate(zip(("Ann", "Ben"), ALARM, strict=True), 1)
-    ]
-    found = [
-        Words(text=words, turn=at, start=text.index(words), end=text.index(words) + len(words), margin=margin)
-        for at, (text, words, margin) in enumerate(ALARM)
-    ]
+    turns, found = _read(ALARM, ["Ann", "Ben"])
     question = "What time is Ann's weekday alarm?"
     assert choose_by_time(question, expected_answer(question, ["Ann", "Ben"]), found, turns) is found[0]
     question = "What time was Ben's weekday alarm in January 2024?"

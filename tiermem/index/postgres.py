@@ -194,8 +194,6 @@ _HOLDERS: LiteralString = (
 )
 _ALL = ("", 0)
 """The field and term of the rows that count all entries."""
-_IS_OWNED: LiteralString = "owner = ANY(%s)"
-_IS_AMONG: LiteralString = "id = ANY(%s::uuid[])"
 _COUNT: LiteralString = "SELECT count(*) FROM tiermem_index.points WHERE {seen}"
 _COUNT_SOME: LiteralString = (
     "SELECT count(*) FROM (SELECT FROM tiermem_index.points WHERE {seen} LIMIT %s) AS seen"
@@ -602,12 +600,7 @@ def _condition(collection: Collection, allowed: PointFilter) -> tuple[LiteralStr
     for field, value in allowed.match.items():
         conditions.append(_COLUMNS[field] + " = %s")
         values.append(value)
-    if allowed.owners is not None:
-        conditions.append(_IS_OWNED)
-        values.append(_owners(allowed))
-    if allowed.among is not None:
-        conditions.append(_IS_AMONG)
-        values.append(list(allowed.among))
+    _add_shared_conditions(allowed, conditions, values)
     for timeframe in allowed.when:
         since, until = _TIME_COLUMNS[timeframe.about]
         overlaps: LiteralString = since + " <= %s AND " + until + " >= %s"
@@ -624,12 +617,7 @@ def _condition_on_terms(collection: Collection, allowed: PointFilter) -> tuple[L
     if "state" in allowed.match:
         conditions.append("state = %s")
         values.append(allowed.match["state"])
-    if allowed.owners is not None:
-        conditions.append(_IS_OWNED)
-        values.append(_owners(allowed))
-    if allowed.among is not None:
-        conditions.append(_IS_AMONG)
-        values.append(list(allowed.among))
+    _add_shared_conditions(allowed, conditions, values)
     if "session" in allowed.match or allowed.when:
         seen, more = _condition(collection, replace(allowed, among=None))
         conditions.append(
@@ -637,6 +625,18 @@ def _condition_on_terms(collection: Collection, allowed: PointFilter) -> tuple[L
         )
         values += more
     return " AND ".join(conditions), values
+
+
+def _add_shared_conditions(
+    allowed: PointFilter, conditions: list[LiteralString], values: list[object]
+) -> None:
+    """Add the conditions on columns that points and terms both have, and their parameters."""
+    if allowed.owners is not None:
+        conditions.append("owner = ANY(%s)")
+        values.append(_owners(allowed))
+    if allowed.among is not None:
+        conditions.append("id = ANY(%s::uuid[])")
+        values.append(list(allowed.among))
 
 
 def _owners(allowed: PointFilter) -> list[str] | None:
