@@ -19,7 +19,7 @@ _REMEMBERED = (derive._mentions, literals, distil._salience)
 def old_rules() -> Iterator[None]:
     """Have rules date every weekday back inside, so that units are made as they were then."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tiermem.text.dates.weekday_tense", lambda *_: "past")
+        patch.setattr("tiermem.text.dates.date_tense", lambda *_: "past")
         _forget()
         try:
             yield

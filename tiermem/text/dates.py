@@ -15,7 +15,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Literal, Protocol
 
-from tiermem.text.tense import Tense, weekday_tense
+from tiermem.text.tense import Tense, date_tense
 from tiermem.text.words import lower, word_list
 
 Precision = Literal["day", "weekend", "week", "month", "season", "year", "range"]
@@ -58,6 +58,8 @@ _PAST = re.compile(
 _END = re.compile(r"[.!?\n]")
 _SENTENCE = 60
 """Characters on either side of a date in which its sentence is looked for."""
+_QUARTER = 92
+"""Days beyond which the tense decides the year of a date without one."""
 _FUTURE = re.compile(
     r"\b(?:will|gonna|going to|'ll|’ll|plan(?:s|ning)?|upcoming|coming|can['’]?t wait|hope to|want to)\b",
     re.IGNORECASE,
@@ -278,11 +280,22 @@ def _one_day(match: re.Match[str], day: date, *, kind: Kind = "relative") -> Dat
     return _mention(match, day, day, "day", kind=kind)
 
 
-def _nearest_year(month: int, day: int, said: date) -> int:
-    """The year that brings a date without one closest to the day it was said."""
+def _nearest_year(match: re.Match[str], month: int, day: int, said: date) -> int:
+    """The year that brings a date without one closest to the day it was said.
+
+    Where that is more than a quarter of a year away, on the other side than the tense says, it is the next
+    year on the side of the tense.
+    """
     years = [said.year - 1, said.year, said.year + 1]
     usable = [year for year in years if day <= monthrange(year, month)[1]]
-    return min(usable, key=lambda year: abs((date(year, month, day) - said).days))
+    nearest = min(usable, key=lambda year: abs((date(year, month, day) - said).days))
+    ahead = (date(nearest, month, day) - said).days
+    if abs(ahead) <= _QUARTER or date_tense(match.string, *match.span()) != (
+        "past" if ahead > 0 else "future"
+    ):
+        return nearest
+    other = nearest - 1 if ahead > 0 else nearest + 1
+    return other if other in usable else nearest
 
 
 def _iso(match: re.Match[str], _said: date | None) -> DateMention:
@@ -318,14 +331,18 @@ def _day_month(match: re.Match[str], said: date | None) -> DateMention | None:
         return _one_day(match, date(int(match["year"]), month, day), kind="absolute")
     if said is None or day < 1:
         return None
-    return _one_day(match, date(_nearest_year(month, day, said), month, day), kind="absolute")
+    return _one_day(match, date(_nearest_year(match, month, day, said), month, day), kind="absolute")
 
 
 def _days_of_month(match: re.Match[str], said: date | None) -> DateMention | None:
     month, first, last = _month_number(match["month"]), int(match["day"]), int(match["to"])
     if match["year"] is None and said is None:
         return None
-    year = int(match["year"]) if match["year"] or said is None else _nearest_year(month, max(first, 1), said)
+    year = (
+        int(match["year"])
+        if match["year"] or said is None
+        else _nearest_year(match, month, max(first, 1), said)
+    )
     start, end = date(year, month, first), date(year, month, last)
     return _mention(match, start, end, "range", kind="absolute") if start <= end else None
 
@@ -373,7 +390,7 @@ def _bare_month(match: re.Match[str], said: date | None) -> DateMention | None:
     elif _looks_back(match):
         year -= month > said.month
     else:
-        year = _nearest_year(month, 15, said)
+        year = _nearest_year(match, month, 15, said)
     return _month_of(match, date(year, month, 1))
 
 
@@ -428,7 +445,7 @@ def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
         if said.weekday() + ahead > 6:
             return _one_day(match, first)
         return _mention(match, first, first + timedelta(days=7), "range")
-    tense = weekday_tense(match.string, match.start("weekday"), match.end("weekday"))
+    tense = date_tense(match.string, match.start("weekday"), match.end("weekday"))
     if which[0] == "this" or (which[0] == "coming" and tense != "past"):  # not "thanks for coming Sunday"
         return _one_day(match, said + timedelta(days=ahead))
     return None if tense is None or ahead == 0 else _bare_weekday(match, said, tense)

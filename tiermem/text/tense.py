@@ -1,4 +1,4 @@
-"""Whether a weekday of a text lies ahead or back, by the tense of its clause.
+"""Whether a weekday or month of a text lies ahead or back, by the tense of its clause.
 
 "My exam is on Saturday" looks ahead, "we met on Saturday" back. Where the clause does not decide, there is
 no answer: a day that is left out does less harm than a wrong one. Words are in `tiermem.text.cues`.
@@ -70,7 +70,7 @@ _GROUPS = re.compile(
             "open_could": r"\bcould(?:n't|\s(?:hardly|barely|only|not))\b",
             "past_modal": rf"\b(?:would|could|should|might|must|may)(?:{_FILL}\shave|'ve){_FILL}\s[\w']+",
             "past_did": rf"\b(?:did|didn't|didnt){_FILL}\s[\w']+",
-            "past_had": rf"(?:'d|\bhad|\bhadn't){_FILL}\s{_PARTICIPLE}",
+            "past_had": rf"(?:'d(?:{_FILL}\shave)?|\bhad|\bhadn't){_FILL}\s{_PARTICIPLE}",
             "ahead_would": rf"'d\b{_FILL}(?:\s[\w']+)?",
             "past_thanks": (
                 rf"\bthank(?:s|\syou)(?:\s[\w']+){{0,3}}?\sfor(?:\s{_any(ENGLISH.thanked)}\b|\s*\Z)"
@@ -101,8 +101,11 @@ _LISTED_BEFORE = re.compile(
 )
 _LISTED_AFTER = re.compile(rf"(?:\s?[-–/,]\s?|\s(?:to|until|till|through|and|or)\s)(?:on\s)?{_WEEKDAY}\b")
 _PREPOSITION = re.compile(
-    r"\b(?P<word>on|by|until|till|til|for|from|since|to|about|of|than|like|before|after|at|around|through)"
+    r"\b(?P<word>on|by|until|till|til|for|from|to|about|of|than|like|before|after|at|around|through)"
     r"\s(?:(?:late|early|this)\s)?\Z"
+)
+_SINCE = re.compile(
+    r"\bsince\s(?:(?:the|this|early|late|mid|about|around|start|beginning|middle|end|of)\s)*\Z"
 )
 _SENTENCE_END = re.compile(r"[.!?](?=[\s\"'”)]|\Z)|\n|;")
 _CLAUSE_END = re.compile(rf"[:()–—]|\s-+\s|\b{_any(ENGLISH.clause_ends)}(?![\w'])")
@@ -149,14 +152,14 @@ class _Clause:
         return not self.lead.strip()
 
 
-def weekday_tense(text: str, start: int, end: int) -> Tense | None:
-    """Whether the weekday at `start` to `end` lies ahead or back; `None` if its clause leaves that open."""
+def date_tense(text: str, start: int, end: int) -> Tense | None:
+    """Whether the date at `start` to `end` lies ahead or back; `None` if its clause leaves that open."""
     before, after, is_question = _sentence(text, start, end)
     if _NO_ONE_DAY_AFTER.match(after) or _NO_ONE_DAY_BEFORE.search(before):
         return None
-    clause = _clause(before, after)
-    if clause.preposition == "since":
+    if _SINCE.search(before):
         return "past"
+    clause = _clause(before, after)
     if _HABIT.search(clause.before):
         return None
     return _tense(clause, is_question=is_question)
