@@ -345,6 +345,12 @@ def _chosen_by_time(text: str) -> dict[str, Any]:
 
 OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     "tiermem.reasoning.learned.changes.choose_by_time": _chosen_by_time,
+    "tiermem.text.histories.is_changed_later": lambda text: {
+        "value": "Hull",
+        "said": SaidTurn(speaker="Ann", text=text, said_at=SAID),
+        "others": (SaidTurn(speaker="Ann", text=text, said_at=LATER),),
+        "when": "now",
+    },
     "tiermem.proof.ground.gives_words_to_stranger": lambda text: {
         "own": Speech("Zoe", "", text[:1_000], 5),
         "ground": ground(text),

@@ -25,6 +25,15 @@ CITY = (
 HOME = (("when I lived in Oslo it was dark", "Oslo", 3.0), ("home is nice", "nice", -3.0))
 OFFICE = (("we are in Hull", "Hull", -0.5), ("now in York", "York", 1.0), ("we are in Leeds", "Leeds", 3.0))
 COURSE = (("the course is 240", "240", 0.4), ("the course is 285 from May", "285", 3.0))
+LOAN = (
+    ("the loan is at 1.89 percent", "1.89 percent", 3.0),
+    ("this time at 4.62 percent", "4.62 percent", 1.1),
+)
+TERM = (LOAN[0], ("this time for 5 years", "5 years", 1.1))
+INSURER = (
+    ("insured with Barmer", "Barmer", 1.0),
+    ("from 1 June 2024 I am insured with Techniker", "Techniker", 4.0),
+)
 
 
 def _read(
@@ -60,6 +69,10 @@ def _read(
         ("What did the course cost before?", COURSE, "240"),
         ("What did the course cost before?", COURSE[1:], None),
         ("What did the course cost at first?", COURSE, None),
+        ("What rate does Ann pay?", LOAN, "4.62 percent"),
+        ("What rate does Ann pay?", TERM, "1.89 percent"),
+        ("Where was Ann insured in April 2024?", INSURER, "Barmer"),
+        ("Where was Ann insured in July 2024?", INSURER, "Techniker"),
     ],
 )
 def test_words_that_hold_at_the_time_asked_for_are_chosen(

@@ -1,6 +1,7 @@
 """Which of several statements answers a question."""
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -116,15 +117,60 @@ def test_earlier_values_are_listed_before_the_answer() -> None:
         ("Ann: I gave Rob the spare, it's not outside any more", True),
         ("Ann: from today put me down as an americano", True),
         ("Ben: I gave Rob the spare, it's not outside any more", False),
+        ("Ben: ask Rob. He took over Ann's flat", False),
+        ("Ben: Ann changed the lock", True),
+        ("Ben: I changed my lock, Ann", False),
         ("Ann: I switched jobs, I work for Fenwick now", False),
         ("Ann: the plumber used the spare key", False),
     ],
 )
-def test_a_later_change_of_the_speaker_that_no_rule_reads_may_be_of_anything(
-    later: str, is_changed: bool
-) -> None:
+def test_a_later_change_that_no_rule_reads_may_be_of_anything(later: str, is_changed: bool) -> None:
     first, *others = _turns("Ann: the spare key is under the flowerpot", later)
-    assert is_changed_later(first, others) is is_changed
+    assert is_changed_later("the flowerpot", first, others, "now") is is_changed
+    assert not is_changed_later("the flowerpot", first, others, "first")
+
+
+@pytest.mark.parametrize(
+    ("later", "expected"),
+    [
+        ("Ann: I pay my rent to a Mrs Fennelly now", None),
+        ("Ann: since Mrs Haddad bought the house there are tenants", None),
+        ("Ann: Mr Duggan is nice now", "Mr Duggan"),
+        ("Ann: is Mrs Haddad here now?", "Mr Duggan"),
+        ("Ann: I live in Leeds now", "Mr Duggan"),
+        ("Ann: Mrs Haddad is my aunt", "Mr Duggan"),
+    ],
+)
+def test_another_name_of_which_something_is_so_now_leaves_it_open(later: str, expected: str | None) -> None:
+    assert _answer("Who is Ann's landlord?", "Ann: my landlord, Mr Duggan, called", later) == expected
+
+
+def test_a_relative_by_name_is_of_the_one_who_names_him() -> None:
+    said = ("Ann: my sister Maja works at Delta", "Ben: my sister works at Fenwick", "Ben: hi")
+    assert _answer("Who is Maja's employer?", *said) == "Delta"
+    assert _answer("Who is Maja's employer?", "Ann: my sister Maja is here", *said[1:]) is None
+
+
+@pytest.mark.parametrize(
+    ("later", "days", "is_corrected"),
+    [
+        ("Ann: no, wait. I meant Friday", 1, True),
+        ("Ann: Sorry, it's 38 and not 83", 1, True),
+        ("Ann: oops", 1, True),
+        ("Ann: oops", 3, False),
+        ("Ben: oops", 1, False),
+        ("Ann: see you there", 1, False),
+    ],
+)
+def test_what_its_speaker_takes_back_soon_is_no_answer_for_any_time(
+    later: str, days: int, is_corrected: bool
+) -> None:
+    (first,) = _turns("Ann: my doctor is Dr Lee")
+    correction = replace(_turns(later)[0], said_at=datetime(2024, 1, 1, tzinfo=UTC) + timedelta(days=days))
+    assert is_changed_later("Dr Lee", first, [correction], "first") is is_corrected
+    found = find_fact("Who is Ann's doctor?", [first, correction])
+    assert found is not None
+    assert (found.answer is None) is is_corrected
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ another person, or of another owner, replaces nothing in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Literal
@@ -23,8 +23,9 @@ from tiermem.text.statements import (
     read_aliases,
     read_statements,
     same_relation,
+    speaks_of_self,
 )
-from tiermem.text.words import stems, without_possessive, words
+from tiermem.text.words import sentences, stems, without_possessive, words
 
 When = Literal["now", "before", "first"]
 Period = tuple[date, date]
@@ -51,6 +52,12 @@ _FIRST = re.compile(
 )
 _BEGINNING = re.compile(r"\b(?:beginning|start|early)\b", re.IGNORECASE)
 _CHANGED = re.compile(rf"(?i:{any_of(ENGLISH.changed)})")
+_CORRECTED = re.compile(rf"(?i:{any_of(ENGLISH.corrected)})")
+_SINCE_NOW = re.compile(r"\b(?:now|since|these days|nowadays|as of|starting)\b", re.IGNORECASE)
+"""Words of a sentence by which something is so now and was not always."""
+_NO_STOPS = str.maketrans("", "", ",.")
+_SOON = 2 * 86_400
+"""Seconds within which somebody takes back what he has said."""
 _PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 _MINE = re.compile(r"\b(?:I|my|me|mine|our|we)\b")
 _GENERIC = frozenset(
@@ -110,9 +117,10 @@ def find_fact(question: str, turns: Sequence[SaidTurn], asked_at: datetime | Non
         return None
     history = _history(asked, turns)
     known = _select(asked, history, turns, asked_at) if history else None
-    if known is None or known.answer is None or asked.when != "now":
+    if known is None or known.answer is None:
         return known
-    is_changed = is_changed_later(turns[known.answer.turn], turns)
+    answer = known.answer
+    is_changed = is_changed_later(answer.statement.value, turns[answer.turn], turns, asked.when)
     return replace(known, answer=None) if is_changed else known
 
 
@@ -143,15 +151,45 @@ def read_fact_question(
     )
 
 
-def is_changed_later(said: SaidTurn, others: Iterable[SaidTurn]) -> bool:
-    """Whether the same person says later that something changed, and no rule reads what."""
-    return any(
-        other.speaker == said.speaker
-        and _moment(other) > _moment(said)
-        and _CHANGED.search(other.text) is not None
-        and not any(read_statements(other.text, each, other.said_at) for each in ENGLISH.attributes)
-        for other in others
-    )
+def is_changed_later(
+    value: str, said: SaidTurn, others: Iterable[SaidTurn], when: When | Period | None
+) -> bool:
+    """Whether it is said later that a value was wrong or, of questions about the present, that it changed."""
+    later = [other for other in others if _moment(other) > _moment(said)]
+    is_changed = when == "now" and any(_is_about_change(value, said, other) for other in later)
+    return is_changed or any(_is_correction(said, other) for other in later)
+
+
+def _is_about_change(value: str, said: SaidTurn, later: SaidTurn) -> bool:
+    """Whether a turn of the same person speaks of a change that no rule reads, or another's of the person."""
+    if later.speaker != said.speaker:
+        is_named = not {*words(said.speaker)}.isdisjoint(words(later.text))
+        return is_named and any(
+            _CHANGED.search(piece.text) and not speaks_of_self(piece.text) for piece in sentences(later.text)
+        )
+    is_unread = _CHANGED.search(later.text) is not None
+    others = [piece.text for piece in sentences(later.text) if _gives_another(value, piece.text)]
+    if not (is_unread or others):
+        return False
+    read = [
+        one.value for each in ENGLISH.attributes for one in read_statements(later.text, each, later.said_at)
+    ]
+    return (is_unread and not read) or any(_gives_another(", ".join((value, *read)), one) for one in others)
+
+
+def _gives_another(value: str, sentence: str) -> bool:
+    """Whether a sentence says that something is so now, with a name or number that is not in a value."""
+    if _SINCE_NOW.search(sentence) is None or sentence.rstrip().endswith("?"):
+        return False
+    find = numbers if numbers(value) else names
+    return bool(find(value)) and not {*find(sentence)} <= {*find(value)}
+
+
+def _is_correction(said: SaidTurn, later: SaidTurn) -> bool:
+    """Whether the same person takes something back within two days: "no wait, I meant Friday"."""
+    if later.speaker != said.speaker or _moment(later) - _moment(said) > _SOON:
+        return False
+    return _CORRECTED.search(later.text.translate(_NO_STOPS)) is not None
 
 
 def _topic(question: str, attribute: Attribute, place: tuple[int, int]) -> frozenset[str]:
@@ -216,17 +254,25 @@ def _history(asked: AskedFact, turns: Sequence[SaidTurn]) -> list[SaidStatement]
     """The statements of the asked owner by the asked speaker, oldest first."""
     histories: dict[_Key, list[SaidStatement]] = {}
     latest: dict[tuple[str, bool], _Key] = {}
-    aliases: dict[str, str] = {}
+    aliases: dict[_Key, str] = {}
     for at in sorted(range(len(turns)), key=lambda at: _moment(turns[at])):
         turn, speaker = turns[at], turns[at].speaker.lower()
-        aliases |= read_aliases(turn.text)
+        aliases |= {(speaker, name): relation for name, relation in read_aliases(turn.text).items()}
         for found in read_statements(turn.text, asked.attribute, turn.said_at):
-            one = replace(found, owner=aliases.get(found.owner, found.owner))
+            one = replace(found, owner=aliases.get((speaker, found.owner), found.owner))
             key = _history_of(one, speaker, histories, latest)
             if key is not None and _is_of_topic(asked, one, histories.get(key, [])):
                 histories.setdefault(key, []).append(SaidStatement(turn=at, statement=one))
                 latest[speaker, key[1] == ME] = latest[speaker, True] = key
-    return _asked_history(replace(asked, owner=aliases.get(asked.owner, asked.owner)), histories)
+    return _asked_history(_as_relation(asked, aliases), histories)
+
+
+def _as_relation(asked: AskedFact, aliases: Mapping[_Key, str]) -> AskedFact:
+    """The fact of somebody's relative, if one speaker says that the asked name is one."""
+    known = [(speaker, owner) for (speaker, name), owner in aliases.items() if name == asked.owner]
+    if len(known) != 1 or asked.speaker not in (None, known[0][0]):
+        return asked
+    return replace(asked, speaker=known[0][0], owner=known[0][1])
 
 
 def _is_of_topic(asked: AskedFact, one: Statement, history: Sequence[SaidStatement]) -> bool:

@@ -93,13 +93,15 @@ class StatedWords:
     """What a turn says of some of its words.
 
     `owner` is as in `Statement`. `is_asked` says that their sentence is a question, `is_stated` that their
-    clause neither wishes, denies, plans nor offers, and `is_over` that it is about the past.
+    clause neither wishes, denies, plans nor offers, and `is_over` that it is about the past. `since` is the
+    day from which they hold, if their sentence names one.
     """
 
     owner: str
     is_asked: bool
     is_stated: bool
     is_over: bool
+    since: date | None = None
 
 
 def read_statements(
@@ -273,8 +275,8 @@ def _names_before(before: str) -> Iterator[tuple[int, str]]:
             yield found.start("name"), name
 
 
-def read_words(text: str, start: int, end: int) -> StatedWords:
-    """Return whose the words at a place are, and whether their clause states them, and of the past."""
+def read_words(text: str, start: int, end: int, said_at: datetime | None = None) -> StatedWords:
+    """Return whose words at a place are, whether their clause states them, of the past, and since when."""
     whole = Piece(text=text, start=0, end=len(text))
     piece = next((piece for piece in sentences(text) if start < piece.end), whole)
     at = max(0, start - piece.start)
@@ -284,7 +286,13 @@ def read_words(text: str, start: int, end: int) -> StatedWords:
         is_asked=piece.text.rstrip().endswith("?"),
         is_stated=_NOT_STATED.search(clause) is None,
         is_over=_ENDED.search(clause) is not None,
+        since=_since(piece.text, resolve_dates(piece.text, said_at)),
     )
+
+
+def speaks_of_self(text: str) -> bool:
+    """Whether a speaker names himself: "I", "my", "us"."""
+    return _SELF.search(text) is not None
 
 
 def read_aliases(text: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ always those that hold. If it is unclear which of them hold, none do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime, time
 from typing import Final
@@ -15,10 +16,12 @@ from tiermem.reasoning.learned.passage import SpokenTurn, Words
 from tiermem.reasoning.rules.compose import CHANGE, timestamp
 from tiermem.text import stems
 from tiermem.text.histories import is_same_value, read_when
+from tiermem.text.literals import numbers
 from tiermem.text.statements import StatedWords, read_words
 
 _ANSWERS: Final = 0.0
 """The lead from which words of another turn may answer in place of the best ones."""
+_AMOUNT: Final = re.compile(r"\d[\d.,]*")
 _RIVALS: Final = -1.0
 """The lead from which words of another turn make it unclear that the best ones hold."""
 
@@ -53,15 +56,15 @@ def _latest_change(found: Sequence[Words], turns: Sequence[SpokenTurn]) -> Words
 
 
 def _of_period(found: Sequence[Words], turns: Sequence[SpokenTurn], end: float) -> Words:
-    """The best words; if said after the period, the latest other value that the speaker gave by its end."""
+    """The best words; if they hold after the period, the latest other value of the speaker by its end."""
     best, *others = found
-    if _moment(best, turns) <= end:
+    if _start(best, turns) <= end:
         return best
     earlier = [
         words
         for words in others
         if words.margin > _RIVALS
-        and _moment(words, turns) <= end
+        and _start(words, turns) <= end
         and turns[words.turn].speaker == turns[best.turn].speaker
         and not is_same_value(words.text, best.text)
     ]
@@ -83,11 +86,24 @@ def _values(asked: ExpectedAnswer, found: Sequence[Words], turns: Sequence[Spoke
         if words.margin > _RIVALS
         and turns[words.turn].speaker == speaker
         and not is_same_value(words.text, best.text)
-        and (CHANGE.search(turns[words.turn].text) or not known.isdisjoint(stems(turns[words.turn].text)))
+        and (
+            CHANGE.search(turns[words.turn].text)
+            or not known.isdisjoint(stems(turns[words.turn].text))
+            or _is_same_unit(words.text, best.text)
+        )
         and not (read := _read(words, turns)).is_asked
         and (read.owner == owner or not read.is_stated)
     ]
     return tuple(sorted((best, *rivals), key=lambda words: _moment(words, turns)))
+
+
+def _is_same_unit(one: str, other: str) -> bool:
+    """Whether both are amounts, and of the same thing: "1.89 percent" and "4.62 percent"."""
+    return bool(numbers(one) and numbers(other)) and _without_digits(one) == _without_digits(other) != ""
+
+
+def _without_digits(text: str) -> str:
+    return " ".join(_AMOUNT.sub("", text).split())
 
 
 def _current(best: Words, values: Sequence[Words], turns: Sequence[SpokenTurn]) -> Words | None:
@@ -111,11 +127,19 @@ def _earlier(
 
 
 def _read(words: Words, turns: Sequence[SpokenTurn]) -> StatedWords:
-    return read_words(turns[words.turn].text, words.start, words.end)
+    turn = turns[words.turn]
+    return read_words(turn.text, words.start, words.end, turn.said_at)
 
 
 def _is_later(one: Words, other: Words, turns: Sequence[SpokenTurn]) -> bool:
     return _moment(one, turns) > _moment(other, turns)
+
+
+def _start(words: Words, turns: Sequence[SpokenTurn]) -> float:
+    """The time from which words hold: of a later day that their sentence names, else when they were said."""
+    since = _read(words, turns).since
+    said = _moment(words, turns)
+    return said if since is None else max(said, timestamp(datetime.combine(since, time.min)))
 
 
 def _moment(words: Words, turns: Sequence[SpokenTurn]) -> float:

@@ -91,7 +91,7 @@ def _rules_first(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SpokenTurn
 
 def _read(asked: ExpectedAnswer, found: PointedAt, spoken: Sequence[tuple[int, SpokenTurn]]) -> Draft:
     """The answer in the words pointed at: of several turns where several things are asked for, and yes where
-    words answer what is asked and their sentence denies nothing.
+    words answer what is asked, their sentence denies nothing, and their turn has most words of the question.
     """
     at, turn = spoken[found.best.turn]
     if asked.kind == "list":
@@ -100,7 +100,8 @@ def _read(asked: ExpectedAnswer, found: PointedAt, spoken: Sequence[tuple[int, S
         return Draft(text=text, cited=tuple(spoken[words.turn][0] for words in listed), abstained=False)
     if asked.kind == "yes-no" and not asked.either:
         said = next((piece.text for piece in sentences(turn.text) if found.best.start < piece.end), turn.text)
-        yes = found.margin > 0 and not is_negated(said)
+        has_most = len(asked.known & set(stems(f"{turn.speaker} {turn.text}"))) > len(asked.known) / 2
+        yes = found.margin > 0 and has_most and not is_negated(said)
         return Draft(text="Yes", cited=(at,), abstained=False) if yes else ABSTAINED
     return Draft(text=found.text, cited=(at,), abstained=False)
 

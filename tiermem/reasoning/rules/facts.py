@@ -62,15 +62,18 @@ def answer_fact(question: str, evidence: Sequence[Evidence], asked_at: datetime)
 
 
 def require_current(question: str, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
-    """Return the draft, or an abstention if its person says later that something changed.
+    """Return the draft, or an abstention if it is said later that it was wrong, or that something changed.
 
-    Only of questions about the present.
+    A change counts for questions about the present only.
     """
-    if read_when(question) != "now":
-        return draft
+    when = read_when(question)
     turns = {at: turn for at, item in enumerate(evidence) if (turn := _said_turn(item)) is not None}
     cited = [turns[at] for at in draft.cited if at in turns]
-    return ABSTAINED if any(is_changed_later(turn, turns.values()) for turn in cited) else draft
+    return (
+        ABSTAINED
+        if any(is_changed_later(draft.text, turn, turns.values(), when) for turn in cited)
+        else draft
+    )
 
 
 def _said_turn(item: Evidence) -> SaidTurn | None:

@@ -75,6 +75,7 @@ class AttributeCues:
     ended: tuple[str, ...]
     ended_after: tuple[str, ...]
     changed: tuple[str, ...]
+    corrected: tuple[str, ...]
 
 
 def any_of(phrases: Iterable[str]) -> str:
