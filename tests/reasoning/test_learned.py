@@ -548,7 +548,8 @@ def test_what_was_said_later_as_a_change_goes_before_what_leads_it() -> None:
         return point(Pointing("Oslo", "Bergen"), "Where is the tasting?", turns)  # type: ignore[arg-type]
 
     moved = when("The tasting is moved to Bergen.", 9)
-    assert (moved.text, moved.margin, moved.ahead, moved.others[0].text) == ("Bergen", 8, -2, "Oslo")
+    assert (moved.text, moved.margin, moved.is_replacing, moved.others[0].text) == ("Bergen", 8, True, "Oslo")
+    assert moved.ahead == float("inf")  # Oslo is replaced, and nothing else is found
     assert when("The tasting is moved to Bergen.", 7).text == "Oslo"
     assert when("There was a tasting in Bergen.", 9).text == "Oslo"
 

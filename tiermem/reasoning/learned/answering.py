@@ -48,7 +48,7 @@ _EDGES: Final = " \t\n.,;:!?\"'"
 class PointedAt:
     """The best words and, where a day is asked for, `day`, which they mean. `others` are the best of each
     other turn, best first; `suffices` is what the head for that says of the whole passage; `ahead` how far
-    the best lead the others (infinite where there are none, less than 0 where they replace what leads).
+    the best lead the others that do not lead them (infinite where there are none).
 
     `own` is how far the best words of whoever is asked about lead the best that another said, which nothing
     is subtracted from here; infinite where only they speak or nobody is asked about, and less than 0 where
@@ -76,8 +76,14 @@ class PointedAt:
 
     @property
     def ahead(self) -> float:
-        """How far it leads the best words of any other turn, in logits."""
-        return self.best.margin - self.others[0].margin if self.others else inf
+        """How far it leads the best words of any other turn, in logits; words that it replaces aside."""
+        margins = (words.margin for words in self.others)
+        return min((self.margin - other for other in margins if other <= self.margin), default=inf)
+
+    @property
+    def is_replacing(self) -> bool:
+        """Whether other words lead it, and it is chosen since it holds at the time that is asked for."""
+        return any(words.margin > self.margin for words in self.others)
 
     @property
     def listed(self) -> tuple[Words, ...]:

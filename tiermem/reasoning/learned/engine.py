@@ -65,9 +65,8 @@ def propose(reader: LearnedReader, question: str, evidence: Sequence[Evidence]) 
     found = point(reader, question, turns)
     if found is not None and not found.is_clear:
         return None
-    is_replaced = found is not None and found.ahead < 0
     by_rules = not ruled.abstained and (
-        found is None or (_rules_first(asked, ruled, turns) and not is_replaced)
+        found is None or (_rules_first(asked, ruled, turns) and not found.is_replacing)
     )
     draft = ruled if by_rules or found is None else _read(asked, found, spoken)
     if draft.abstained:
