@@ -13,7 +13,6 @@ import math
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from copy import copy
-from dataclasses import replace
 from datetime import datetime, time
 from functools import partial
 from typing import Any, Literal, LiteralString, Self, cast
@@ -59,31 +58,37 @@ CREATE TABLE tiermem_index.marks (
 );
 CREATE TABLE tiermem_index.points (
   space text COLLATE "C", collection text COLLATE "C", id uuid,
+  n bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
   entry text COLLATE "C" NOT NULL, session text COLLATE "C" NOT NULL, state text COLLATE "C" NOT NULL,
   owner text COLLATE "C" NOT NULL, near text[] NOT NULL, named text[] COLLATE "C" NOT NULL,
   said_at timestamp, said_until timestamp, event_at timestamp, event_until timestamp,
   PRIMARY KEY (space, collection, id)
 );
 CREATE INDEX ON tiermem_index.points USING gin (named);
-CREATE TABLE tiermem_index.terms (
-  space text COLLATE "C", collection text COLLATE "C", field text COLLATE "C", term bigint, id uuid,
-  weight double precision NOT NULL, owner text COLLATE "C" NOT NULL, state text COLLATE "C" NOT NULL,
-  PRIMARY KEY (space, collection, field, term, id) INCLUDE (weight, owner, state),
-  FOREIGN KEY (space, collection, id) REFERENCES tiermem_index.points ON DELETE CASCADE
+CREATE TABLE tiermem_index.fields (
+  space text COLLATE "C", collection text COLLATE "C", field text COLLATE "C",
+  n integer GENERATED ALWAYS AS IDENTITY UNIQUE,
+  PRIMARY KEY (space, collection, field)
 );
-CREATE INDEX ON tiermem_index.terms (id, space, collection);
+CREATE TABLE tiermem_index.terms (
+  field integer, term bigint, point bigint REFERENCES tiermem_index.points (n) ON DELETE CASCADE,
+  weight double precision NOT NULL, owner text COLLATE "C" NOT NULL, state text COLLATE "C" NOT NULL,
+  PRIMARY KEY (field, term, point) INCLUDE (weight, owner, state)
+);
+CREATE INDEX ON tiermem_index.terms (point);
 CREATE TABLE tiermem_index.holders (
-  space text COLLATE "C", collection text COLLATE "C", field text COLLATE "C", term bigint,
-  owner text COLLATE "C", entries bigint NOT NULL,
-  PRIMARY KEY (space, collection, field, term, owner)
+  field integer, term bigint, owner text COLLATE "C", entries bigint NOT NULL,
+  PRIMARY KEY (field, term, owner)
 );
 CREATE TABLE tiermem_index.vectors (
-  space text COLLATE "C", collection text COLLATE "C", id uuid, field text COLLATE "C", n integer,
+  point bigint REFERENCES tiermem_index.points (n) ON DELETE CASCADE, field text COLLATE "C", n integer,
   vector vector(%d) NOT NULL,
-  PRIMARY KEY (space, collection, id, field, n),
-  FOREIGN KEY (space, collection, id) REFERENCES tiermem_index.points ON DELETE CASCADE
+  PRIMARY KEY (point, field, n)
 );
 """
+"""Terms and vectors, of which there are many, name their point by its number, and terms their field."""
+_FORM = 2
+"""The number of this form of the tables; the first one repeated space, collection and id in every row."""
 _NEAR_INDEX: LiteralString = (
     "CREATE INDEX ON tiermem_index.vectors USING hnsw (vector vector_ip_ops)"
     " WITH (m = 16, ef_construction = 64) WHERE field = 'meaning'"
@@ -98,20 +103,27 @@ _FIND_TABLE: LiteralString = (
     "SELECT FROM pg_tables WHERE schemaname = 'tiermem_index' AND tablename = 'description'"
 )
 _ADD_POINTS: LiteralString = (
-    "INSERT INTO tiermem_index.points SELECT %s, %s, id, entry, session, state, owner,"
+    "INSERT INTO tiermem_index.points (space, collection, id, entry, session, state, owner, near, named,"
+    " said_at, said_until, event_at, event_until) SELECT %s, %s, id, entry, session, state, owner,"
     " ARRAY(SELECT jsonb_array_elements_text(near)), ARRAY(SELECT jsonb_array_elements_text(named)),"
     " said_at, said_until, event_at, event_until FROM jsonb_to_recordset(%s::jsonb) AS point("
     "id uuid, entry text, session text, state text, owner text, near jsonb, named jsonb,"
     " said_at timestamp, said_until timestamp, event_at timestamp, event_until timestamp)"
+    " RETURNING id::text, n"
 )
+_ADD_FIELDS: LiteralString = (
+    "INSERT INTO tiermem_index.fields (space, collection, field)"
+    " SELECT %s, %s, unnest(%s::text[]) EXCEPT SELECT space, collection, field FROM tiermem_index.fields"
+    " WHERE space = %s AND collection = %s"
+)
+_FIND_FIELDS: LiteralString = "SELECT field, n FROM tiermem_index.fields WHERE space = %s AND collection = %s"
 _ADD_TERMS: LiteralString = (
-    "INSERT INTO tiermem_index.terms SELECT %s, %s, field, term, id, weight, owner, state"
-    " FROM unnest(%s::text[], %s::bigint[], %s::uuid[], %s::float8[], %s::text[], %s::text[])"
-    " AS added(field, term, id, weight, owner, state)"
+    "INSERT INTO tiermem_index.terms SELECT * FROM"
+    " unnest(%s::integer[], %s::bigint[], %s::bigint[], %s::float8[], %s::text[], %s::text[])"
 )
 _ADD_VECTORS: LiteralString = (
-    "INSERT INTO tiermem_index.vectors SELECT %s, %s, id, field, n, vector::vector"
-    " FROM unnest(%s::uuid[], %s::text[], %s::integer[], %s::text[]) AS added(id, field, n, vector)"
+    "INSERT INTO tiermem_index.vectors SELECT point, field, n, vector::vector"
+    " FROM unnest(%s::bigint[], %s::text[], %s::integer[], %s::text[]) AS added(point, field, n, vector)"
 )
 _FIND_EXTENSION: LiteralString = (
     "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'vector'"
@@ -122,27 +134,33 @@ _FIND_MARK: LiteralString = (
 )
 _DELETE: LiteralString = "DELETE FROM tiermem_index.points WHERE space = %s AND collection = %s"
 _DELETE_SOME: LiteralString = _DELETE + " AND id = ANY(%s::uuid[])"
-_DELETE_HOLDERS: LiteralString = "DELETE FROM tiermem_index.holders WHERE space = %s AND collection = %s"
+_DELETE_HOLDERS: LiteralString = (
+    "DELETE FROM tiermem_index.holders WHERE field IN"
+    " (SELECT n FROM tiermem_index.fields WHERE space = %s AND collection = coalesce(%s, collection))"
+)
+_DELETE_FIELDS: LiteralString = (
+    "DELETE FROM tiermem_index.fields WHERE space = %s AND collection = coalesce(%s, collection)"
+)
 _HELD: LiteralString = (
-    "held AS MATERIALIZED ("
-    "SELECT space, collection, field, term, owner, count(*) AS entries FROM tiermem_index.terms"
-    " WHERE space = %s AND collection = %s AND id = ANY(%s::uuid[]) GROUP BY 1, 2, 3, 4, 5"
-    " UNION ALL SELECT space, collection, '', 0, owner, count(*) FROM tiermem_index.points"
-    " WHERE space = %s AND collection = %s AND id = ANY(%s::uuid[]) GROUP BY 1, 2, 5)"
+    "changed AS MATERIALIZED (SELECT n, owner FROM tiermem_index.points"
+    " WHERE space = %s AND collection = %s AND id = ANY(%s::uuid[])),"
+    " held AS MATERIALIZED ("
+    "SELECT field, term, t.owner, count(*) AS entries FROM changed CROSS JOIN LATERAL"
+    " (SELECT field, term, owner FROM tiermem_index.terms WHERE point = changed.n OFFSET 0) AS t"
+    " GROUP BY 1, 2, 3"
+    " UNION ALL SELECT f.n, 0, changed.owner, count(*) FROM changed, tiermem_index.fields AS f"
+    " WHERE space = %s AND collection = %s AND field = '' GROUP BY 1, 3)"
 )
 """How many of some entries hold each term, and how many there are in all (`_ALL`), by owner."""
 _ADD_HOLDERS: LiteralString = (
     "WITH {held} INSERT INTO tiermem_index.holders AS h SELECT * FROM held"
-    " ON CONFLICT (space, collection, field, term, owner)"
-    " DO UPDATE SET entries = h.entries + excluded.entries"
+    " ON CONFLICT (field, term, owner) DO UPDATE SET entries = h.entries + excluded.entries"
 )
 _SUBTRACT_HOLDERS: LiteralString = (
     "WITH {held}, emptied AS (DELETE FROM tiermem_index.holders AS h USING held WHERE"
-    " (h.space, h.collection, h.field, h.term, h.owner, h.entries) ="
-    " (held.space, held.collection, held.field, held.term, held.owner, held.entries))"
+    " (h.field, h.term, h.owner, h.entries) = (held.field, held.term, held.owner, held.entries))"
     " UPDATE tiermem_index.holders AS h SET entries = h.entries - held.entries FROM held WHERE"
-    " (h.space, h.collection, h.field, h.term, h.owner) ="
-    " (held.space, held.collection, held.field, held.term, held.owner) AND h.entries > held.entries"
+    " (h.field, h.term, h.owner) = (held.field, held.term, held.owner) AND h.entries > held.entries"
 )
 _MARK: LiteralString = (
     "INSERT INTO tiermem_index.marks VALUES (%s, %s, %s)"
@@ -152,7 +170,7 @@ _MARK: LiteralString = (
 _BY_MEANING: LiteralString = (
     "SELECT entry, score FROM tiermem_index.points AS p CROSS JOIN LATERAL"
     " (SELECT max(-(vector <#> %s::vector)) AS score FROM tiermem_index.vectors AS v"
-    " WHERE v.space = p.space AND v.collection = p.collection AND v.id = p.id AND field = %s) AS best"
+    " WHERE v.point = p.n AND field = %s) AS best"
     " WHERE score IS NOT NULL AND {seen}"
     " ORDER BY round(score::numeric, 5) DESC, entry LIMIT %s"
 )
@@ -160,9 +178,8 @@ _BY_MEANING: LiteralString = (
 _BY_NEAREST: LiteralString = (
     "SELECT entry, max(score) AS score FROM"
     " (SELECT entry, -(vector <#> %s::vector) AS score FROM tiermem_index.vectors AS v CROSS JOIN LATERAL"
-    " (SELECT entry FROM tiermem_index.points AS p WHERE p.space = v.space AND p.collection = v.collection"
-    " AND p.id = v.id AND {seen} OFFSET 0) AS point"
-    " WHERE v.space = %s AND v.collection = %s AND field = 'meaning'"
+    " (SELECT entry FROM tiermem_index.points AS p WHERE p.n = v.point AND {seen} OFFSET 0) AS point"
+    " WHERE field = 'meaning'"
     " ORDER BY vector <#> %s::vector LIMIT %s) AS nearest"
     " GROUP BY entry ORDER BY round(max(score)::numeric, 5) DESC, entry LIMIT %s"
 )
@@ -174,22 +191,26 @@ _NEAREST_SETTINGS: LiteralString = (
 )
 _BY_WORDS: LiteralString = (
     # Sums of integers: entries that are not seen do not change the order of adding, nor the last digits.
-    "WITH ranked AS (SELECT n, id, sum((rarity * weight * 1e12)::bigint)::bigint AS score"
+    "WITH ranked AS (SELECT n, point, sum((rarity * weight * 1e12)::bigint)::bigint AS score"
     " FROM unnest(%s::integer[], %s::text[], %s::bigint[], %s::float8[]) AS probe(n, field, term, rarity)"
-    " CROSS JOIN LATERAL (SELECT id, weight FROM tiermem_index.terms AS t WHERE t.space = %s"
-    " AND t.collection = %s AND t.field = probe.field AND t.term = probe.term AND {seen} OFFSET 0) AS holder"
-    " GROUP BY n, id),"
+    " CROSS JOIN LATERAL (SELECT f.n AS number FROM tiermem_index.fields AS f"
+    " WHERE f.space = %s AND f.collection = %s AND f.field = probe.field OFFSET 0) AS of_field"
+    " CROSS JOIN LATERAL (SELECT point, weight FROM tiermem_index.terms AS t"
+    " WHERE t.field = of_field.number AND t.term = probe.term AND {seen} OFFSET 0) AS holder"
+    " GROUP BY n, point),"
     " best AS (SELECT * FROM (SELECT *, rank() OVER (PARTITION BY n ORDER BY score / 10000000 DESC) AS place"
     " FROM ranked) AS placed WHERE place <= %s)"
     " SELECT n, entry, score / 1e12 FROM best CROSS JOIN LATERAL (SELECT entry FROM tiermem_index.points AS p"
-    " WHERE p.space = %s AND p.collection = %s AND p.id = best.id OFFSET 0) AS point"
+    " WHERE p.n = best.point OFFSET 0) AS point"
     " ORDER BY n, place, entry"
 )
 """The entries of the best scores of several probes, numbered `n`, each term with its IDF."""
 _HOLDERS: LiteralString = (
     "SELECT field, term, entries FROM unnest(%s::text[], %s::bigint[]) AS probe(field, term)"
-    " CROSS JOIN LATERAL (SELECT sum(entries) AS entries FROM tiermem_index.holders AS h WHERE h.space = %s"
-    " AND h.collection = %s AND h.field = probe.field AND h.term = probe.term"
+    " CROSS JOIN LATERAL (SELECT f.n AS number FROM tiermem_index.fields AS f"
+    " WHERE f.space = %s AND f.collection = %s AND f.field = probe.field OFFSET 0) AS of_field"
+    " CROSS JOIN LATERAL (SELECT sum(entries) AS entries FROM tiermem_index.holders AS h"
+    " WHERE h.field = of_field.number AND h.term = probe.term"
     " AND (%s::text[] IS NULL OR owner = ANY(%s)) OFFSET 0) AS held WHERE entries IS NOT NULL"
 )
 _ALL = ("", 0)
@@ -234,7 +255,7 @@ class PostgresIndex(ProjectedIndex):
 
     def _agree(self, *, read_only: bool, fresh: Sequence[SpaceId]) -> None:
         """Compare what the tables were made with, or make them."""
-        mine = description(self._embedder)
+        mine = self._made_with()
         theirs = self._description()
         if not read_only and (theirs is None or (fresh and theirs != mine)):
             with self._writing("") as transaction:
@@ -252,12 +273,16 @@ class PostgresIndex(ProjectedIndex):
 
     def _require_same(self, theirs: Mapping[str, Any]) -> None:
         """Raise `IndexMismatch` unless the tables were made with this embedder and schema."""
-        mine = description(self._embedder)
+        mine = self._made_with()
         if theirs != mine:
             raise IndexMismatch(
                 f"the index in {self._database.name} was built with {json.dumps(theirs)}, not "
                 f"{json.dumps(mine)}; `reindex` rebuilds it from pages and ledger, without model calls"
             )
+
+    def _made_with(self) -> dict[str, Any]:
+        """What tables that this index makes are made with."""
+        return {**description(self._embedder), "tables": _FORM}
 
     def _description(self) -> dict[str, Any] | None:
         if not self._database.rows(_FIND_TABLE):
@@ -339,44 +364,54 @@ class PostgresIndex(ProjectedIndex):
         """Insert or replace points, all of them of one space."""
         place = (points[0].payload["space"], collection)
         described = [_describe(point) for point in points]
-        terms = [
-            (field, term, point.id, weight, columns["owner"], columns["state"])
-            for point, columns in zip(points, described, strict=True)
-            for field, weights in point.terms.items()
-            for term, weight in weights.items()
-        ]
-        vectors = [
-            (point.id, field, n, _as_text(vector))
-            for point in points
-            for field, of_field in point.vectors.items()
-            for n, vector in enumerate(of_field)
-        ]
-        some = [*place, [point.id for point in points]]
+        ids = [point.id for point in points]
+        fields = ["", *{field for point in points for field in point.terms}]
         with self._writing(place[0]) as transaction:
             transaction.execute(
-                (_SUBTRACT_HOLDERS.format(held=_HELD), some * 2),
-                (_DELETE_SOME, some),
-                (_ADD_POINTS, [*place, json.dumps(described)]),
-                (_ADD_TERMS, [*place, *_columns(terms, 6)]),
-                (_ADD_VECTORS, [*place, *_columns(vectors, 4)]),
-                (_ADD_HOLDERS.format(held=_HELD), some * 2),
+                (_SUBTRACT_HOLDERS.format(held=_HELD), [*place, ids, *place]),
+                (_DELETE_SOME, [*place, ids]),
+                (_ADD_FIELDS, [*place, fields, *place]),
+            )
+            numbers = {str(name): int(n) for name, n in transaction.rows(_FIND_FIELDS, place)}
+            added = transaction.rows(_ADD_POINTS, [*place, json.dumps(described)])
+            by_id = {str(point_id): int(n) for point_id, n in added}
+            terms = [
+                (numbers[field], term, by_id[point.id], weight, columns["owner"], columns["state"])
+                for point, columns in zip(points, described, strict=True)
+                for field, weights in point.terms.items()
+                for term, weight in weights.items()
+            ]
+            vectors = [
+                (by_id[point.id], field, n, _as_text(vector))
+                for point in points
+                for field, of_field in point.vectors.items()
+                for n, vector in enumerate(of_field)
+            ]
+            transaction.execute(
+                (_ADD_TERMS, _columns(terms, 6)),
+                (_ADD_VECTORS, _columns(vectors, 4)),
+                (_ADD_HOLDERS.format(held=_HELD), [*place, ids, *place]),
             )
 
     def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
         some = [space, collection, list(point_ids)]
         with self._writing(space) as transaction:
-            transaction.execute((_SUBTRACT_HOLDERS.format(held=_HELD), some * 2), (_DELETE_SOME, some))
+            transaction.execute(
+                (_SUBTRACT_HOLDERS.format(held=_HELD), [*some, space, collection]), (_DELETE_SOME, some)
+            )
 
     def _clear(self, collection: Collection, space: str) -> None:
         with self._writing(space) as transaction:
-            transaction.execute((_DELETE, [space, collection]), (_DELETE_HOLDERS, [space, collection]))
+            place = [space, collection]
+            transaction.execute((_DELETE, place), (_DELETE_HOLDERS, place), (_DELETE_FIELDS, place))
 
     def _forget(self, space: str) -> None:
         with self._writing(space) as transaction:
             transaction.execute(
                 ("DELETE FROM tiermem_index.marks WHERE space = %s", [space]),
                 ("DELETE FROM tiermem_index.points WHERE space = %s", [space]),
-                ("DELETE FROM tiermem_index.holders WHERE space = %s", [space]),
+                (_DELETE_HOLDERS, [space, None]),
+                (_DELETE_FIELDS, [space, None]),
             )
 
     def _find(
@@ -407,8 +442,7 @@ class PostgresIndex(ProjectedIndex):
 
     def _by_nearest(self, collection: Collection, allowed: PointFilter, vector: str, limit: int) -> Ranking:
         """The entries of the nearest vectors; fewer than `limit` where other vectors lie before them."""
-        space = allowed.match["space"]
-        after = [space, collection, vector, _SPARE * limit, limit]
+        after = [vector, _SPARE * limit, limit]
         return self._ranking(_BY_NEAREST, [vector], collection, allowed, after, settings=_NEAREST_SETTINGS)
 
     def _by_words(
@@ -430,7 +464,7 @@ class PostgresIndex(ProjectedIndex):
         seen, values = _condition_on_terms(collection, allowed)
         place = [allowed.match["space"], collection]
         found: dict[int, list[tuple[str, float]]] = {n: [] for n, _ in probes}
-        parameters = [*_columns(weighted, 4), *place, *values, limit, *place]
+        parameters = [*_columns(weighted, 4), *place, *values, limit]
         for n, entry, score in self._rows(_BY_WORDS.format(seen=seen), parameters):
             found[n].append((str(entry), float(score)))
         return {n: ranking[:limit] for n, ranking in found.items()}
@@ -600,7 +634,10 @@ def _condition(collection: Collection, allowed: PointFilter) -> tuple[LiteralStr
     for field, value in allowed.match.items():
         conditions.append(_COLUMNS[field] + " = %s")
         values.append(value)
-    _add_shared_conditions(allowed, conditions, values)
+    _add_owners(allowed, conditions, values)
+    if allowed.among is not None:
+        conditions.append("id = ANY(%s::uuid[])")
+        values.append(list(allowed.among))
     for timeframe in allowed.when:
         since, until = _TIME_COLUMNS[timeframe.about]
         overlaps: LiteralString = since + " <= %s AND " + until + " >= %s"
@@ -617,26 +654,21 @@ def _condition_on_terms(collection: Collection, allowed: PointFilter) -> tuple[L
     if "state" in allowed.match:
         conditions.append("state = %s")
         values.append(allowed.match["state"])
-    _add_shared_conditions(allowed, conditions, values)
-    if "session" in allowed.match or allowed.when:
-        seen, more = _condition(collection, replace(allowed, among=None))
+    _add_owners(allowed, conditions, values)
+    if "session" in allowed.match or allowed.when or allowed.among is not None:
+        seen, more = _condition(collection, allowed)
         conditions.append(
-            "EXISTS (SELECT FROM tiermem_index.points AS p WHERE p.id = t.id AND " + seen + " OFFSET 0)"
+            "EXISTS (SELECT FROM tiermem_index.points AS p WHERE p.n = t.point AND " + seen + " OFFSET 0)"
         )
         values += more
     return " AND ".join(conditions), values
 
 
-def _add_shared_conditions(
-    allowed: PointFilter, conditions: list[LiteralString], values: list[object]
-) -> None:
-    """Add the conditions on columns that points and terms both have, and their parameters."""
+def _add_owners(allowed: PointFilter, conditions: list[LiteralString], values: list[object]) -> None:
+    """Add the condition on owners, a column of points and of terms, and its parameter."""
     if allowed.owners is not None:
         conditions.append("owner = ANY(%s)")
         values.append(_owners(allowed))
-    if allowed.among is not None:
-        conditions.append("id = ANY(%s::uuid[])")
-        values.append(list(allowed.among))
 
 
 def _owners(allowed: PointFilter) -> list[str] | None:

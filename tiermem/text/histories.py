@@ -155,34 +155,46 @@ def is_changed_later(
     value: str, said: SaidTurn, others: Iterable[SaidTurn], when: When | Period | None
 ) -> bool:
     """Whether it is said later that a value was wrong or, of questions about the present, that it changed."""
-    later = [other for other in others if _moment(other) > _moment(said)]
-    is_changed = when == "now" and any(_is_about_change(value, said, other) for other in later)
-    return is_changed or any(_is_correction(said, other) for other in later)
+    turns = [said, *others]
+    later = [turn for turn in turns if _moment(turn) > _moment(said)]
+    is_changed = when == "now" and (
+        any(_is_about_change(said, turn) for turn in later) or _is_other_now(value, said, turns)
+    )
+    return is_changed or any(_is_correction(said, turn) for turn in later)
 
 
-def _is_about_change(value: str, said: SaidTurn, later: SaidTurn) -> bool:
+def _is_about_change(said: SaidTurn, later: SaidTurn) -> bool:
     """Whether a turn of the same person speaks of a change that no rule reads, or another's of the person."""
     if later.speaker != said.speaker:
         is_named = not {*words(said.speaker)}.isdisjoint(words(later.text))
         return is_named and any(
             _CHANGED.search(piece.text) and not speaks_of_self(piece.text) for piece in sentences(later.text)
         )
-    is_unread = _CHANGED.search(later.text) is not None
-    others = [piece.text for piece in sentences(later.text) if _gives_another(value, piece.text)]
-    if not (is_unread or others):
-        return False
-    read = [
-        one.value for each in ENGLISH.attributes for one in read_statements(later.text, each, later.said_at)
-    ]
-    return (is_unread and not read) or any(_gives_another(", ".join((value, *read)), one) for one in others)
+    return _CHANGED.search(later.text) is not None and not _values_in(later)
 
 
-def _gives_another(value: str, sentence: str) -> bool:
-    """Whether a sentence says that something is so now, with a name or number that is not in a value."""
-    if _SINCE_NOW.search(sentence) is None or sentence.rstrip().endswith("?"):
-        return False
+def _is_other_now(value: str, said: SaidTurn, turns: Iterable[SaidTurn]) -> bool:
+    """Whether the same person says later what is so now, with another name or number that no rule reads."""
     find = numbers if numbers(value) else names
-    return bool(find(value)) and not {*find(sentence)} <= {*find(value)}
+    own = [turn for turn in turns if turn.speaker == said.speaker]
+    now = [
+        piece.text
+        for turn in own
+        if find(value) and _moment(turn) > _moment(said)
+        for piece in sentences(turn.text)
+        if _SINCE_NOW.search(piece.text) and not piece.text.rstrip().endswith("?")
+    ]
+    new = {found for text in now for found in find(text)} - {*find(value)}
+    return bool(new) and not new <= {
+        found for turn in own for known in _values_in(turn) for found in find(known)
+    }
+
+
+def _values_in(turn: SaidTurn) -> list[str]:
+    """The values of all attributes that rules read from a turn."""
+    return [
+        one.value for each in ENGLISH.attributes for one in read_statements(turn.text, each, turn.said_at)
+    ]
 
 
 def _is_correction(said: SaidTurn, later: SaidTurn) -> bool:

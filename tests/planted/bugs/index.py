@@ -220,7 +220,7 @@ BUGS = (
         name="an entry that is put again in PostgreSQL is counted twice among the holders of its words",
         file="tiermem/index/postgres.py",
         function="PostgresIndex._upsert",
-        before="(_SUBTRACT_HOLDERS.format(held=_HELD), some * 2)",
+        before="(_SUBTRACT_HOLDERS.format(held=_HELD), [*place, ids, *place])",
         after='("SELECT 1", ())',
         found_by=_POSTGRES,
         slow_reason=_NEEDS_POSTGRES,
