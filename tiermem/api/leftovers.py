@@ -8,7 +8,7 @@ hold vectors, weights and numbers alone.
 
 The rule: a lone name or number counts where words stand, and nowhere else. The log numbers its records, tells
 places, times and hashes, and names its fields; the index holds numbers and ids; a lock holds the number of a
-process. A price in one of these is nobody's word.
+process. A price in one of these is no one's word.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class LeftoverScan:
     Of a store in a database `files` are its tables (`kind`), of which the rows of this space, or of none, are
     looked through.
 
-    Phrases are runs of up to five words, names and numbers; what somebody else also said tells nothing
+    Phrases are runs of up to five words, names and numbers; what somebody else also said says nothing
     and is not looked for. `silent` turns have no phrase that is theirs alone: of these nothing was looked
     for. Files in `unread` could not be looked through, as the index while another process writes it:
     `Memory.leftover_scan` looks again. Other spaces of the store are not looked through, and nothing
@@ -93,7 +93,7 @@ class LeftoverScan:
 LEFT_TO_THE_OWNER = LeftoverScan(
     phrases=0, files=0, bytes=0, found=(), unread=("every file: looking through them is for the owner",)
 )
-"""The scan of an agent, who is not told what others said."""
+"""The scan of an agent, who does not see what others said."""
 
 
 def not_looked(words: Fingerprints, unread: str) -> LeftoverScan:
@@ -310,7 +310,7 @@ def _copy_of(file: Path) -> bytes:
     where = f"{file.absolute().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(where, uri=True, timeout=_WAIT, isolation_level=None)) as opened:
-            opened.execute("BEGIN")  # so that nobody writes while it is copied
+            opened.execute("BEGIN")  # so that it is not written while it is copied
             opened.execute("SELECT count(*) FROM sqlite_master").fetchone()
             return opened.serialize()
     except sqlite3.DatabaseError as error:

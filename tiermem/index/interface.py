@@ -31,14 +31,14 @@ Period = tuple[date, date]
 ALL_TIME: Period = (date.min, date.max)
 
 About = Literal["said", "event"]
-"""When something was said, or when what it tells happened."""
+"""When something was said, or when what it says happened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeframe:
     """The periods to which a search is confined; where there are none, nothing is found.
 
-    What reaches over several days (a page, an event of a month) is found by any of them. What tells no such
+    What reaches over several days (a page, an event of a month) is found by any of them. What names no such
     time is not found.
     """
 
@@ -72,7 +72,7 @@ class Entry:
     said_until: datetime | None = None
     """For pages: when the last of it was said; `None` where that is `said_at` as well."""
     event: Period | None = None
-    """For units: the days in which what it tells may have happened."""
+    """For units: the days in which what it says may have happened."""
     active: bool = True
     """Superseded and retired units stay findable for `as_of` questions only."""
     context: TurnContext | None = None
@@ -159,7 +159,7 @@ class Shows(Protocol):
     """An index that finds what is put before it is durable, and writes it together with its mark."""
 
     def show(self, space: SpaceId, mark: History | None) -> None:
-        """Say what of the space is found from now on: `mark` tells it, and a crash takes it back to what
+        """Say what of the space is found from now on: `mark` says it, and a crash takes it back to what
         `set_mark` said. `None`, `drop`, and to mark `History()`, end it: whoever begins to write the space
         begins with what is durable.
         """
@@ -203,7 +203,7 @@ class Searches(Protocol):
         """Best first, equal scores in the order of their ids.
 
         `inactive=True` also searches superseded and retired entries. Days of `within` are those of whoever
-        spoke: a moment is not taken to another time zone. With `owners` only what is of these, or of nobody,
+        spoke: a moment is not taken to another time zone. With `owners` only what is of these, or shared,
         is found, and nothing of others has any part in scores, order or how much is found.
 
         An empty query, or `words` mode with no searchable word, gives no hits.

@@ -413,7 +413,7 @@ class LookUp:
             return _Candidates(), Stems(), self._without_index(error).degradations
         except (TierMemError, PageStoreError):
             raise
-        except Exception as error:  # noqa: BLE001  # told as a degradation, and logged
+        except Exception as error:  # noqa: BLE001  # reported as a degradation, and logged
             return _Candidates(), Stems(), self._without_index(error).degradations
         words = await self._search("turns", question.text, limit=limit, mode="words")
         bare: dict[str, TurnHit | None] = dict.fromkeys(hit.id for hit in words.hits)
@@ -440,7 +440,7 @@ class LookUp:
     async def pages(self, query: str, *, limit: int, mode: Mode) -> FoundEvidence:
         """Pages by rank, open ones among them: by their words, or (`hybrid`) by what their turns say."""
         if self.view.scope.turns is not None:
-            # Which of them hold a turn that may be seen, only reading them tells: none is left out before.
+            # Which of them hold a turn that may be seen, only reading them shows: none is left out before.
             ledger = self.view.ledger
             limit = max(limit, len(await ledger.pages()) + len(await ledger.open_pages()))
         if self._mode == "dense":
@@ -539,7 +539,7 @@ class LookUp:
             return None
         except (TierMemError, PageStoreError):
             raise
-        except Exception as error:  # noqa: BLE001  # logged, and told by `None`
+        except Exception as error:  # noqa: BLE001  # logged, and reported as `None`
             unexpected(error, "counting what has no time")
             return None
 

@@ -42,7 +42,7 @@ class Scope:
     of trust below which nothing is seen (`None`: everything is), and the turns that alone are seen, with the
     units that rest on nothing else (`None`: all). `happened` are days: only units are seen then, of what
     happened in one of them (`None`: all is). `sees` is who asks, and what that one may see;
-    turns of `unsearched` roles nobody does.
+    turns of `unsearched` roles are not seen.
     """
 
     session: SessionId | None = None
@@ -400,7 +400,7 @@ class View:
             return None
         except (TierMemError, PageStoreError):
             raise
-        except Exception as error:  # noqa: BLE001  # told when the index is searched, and logged
+        except Exception as error:  # noqa: BLE001  # reported when the index is searched, and logged
             unexpected(error, "asking the index for its mark")
             return None
         return -1 if self._mark is None else self._mark.seq

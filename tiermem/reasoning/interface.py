@@ -48,11 +48,11 @@ class Draft:
     """The answer in words.
 
     `cited` are indices into the evidence given; empty when abstaining. `complete` is `False` where a part
-    of what is asked is missing or could be told more exactly, and `missing` says what; an abstention is
-    complete where no search could change it (what is asked is told of somebody else). `statement` is what was
+    of what is asked is missing or could be stated more exactly, and `missing` says what; an abstention is
+    complete where no search could change it (what is asked is said of somebody else). `statement` is what was
     found as one sentence that can be read alone, "" where there is none: memory may keep it once code has
     confirmed it.
-    `inferred` says that the answer is concluded from the evidence, and not told by it. `probability` is that
+    `inferred` says that the answer is concluded from the evidence, not stated by it. `probability` is that
     of its being right, from a calibration; `None` where there is none.
     """
 
@@ -165,7 +165,7 @@ class Reconcile(Protocol):
 class Engine:
     """One judge for each judgement. `name` goes into traces and into what units are `made_by`.
 
-    Without a `route` nobody is asked before the answer is worded: `compose` says itself whether what was
+    Without a `route` nothing is decided before the answer is worded: `compose` says itself whether what was
     recalled is enough (`router="fused"`). `free` engines make no call that anybody pays for. With
     `best_first`, `compose` reads the first few pieces alone: where more turns are added, what was found
     stands before them.

@@ -3,7 +3,7 @@
 The rules:
 - Opened again for writing on the same event loop, a space is not opened twice: the new memory uses the parts
   that are open, and is refused where it asks for others.
-- Each memory is closed by itself; the parts are closed with the last one. One that nobody holds any more does
+- Each memory is closed by itself; the parts are closed with the last one. One that is held no more does
   not count.
 - A memory opened read-only, or in memory, has parts of its own.
 """
@@ -47,7 +47,7 @@ class SharedComponents:
         self.asking = ActiveQuestions()
         self.users: set[object] = set()
         self.watchers: WeakSet[DropsRevokedItems] = WeakSet()
-        """Whoever holds words of the space, and is told when some are erased."""
+        """Who holds words of the space, and is called when some are erased."""
         self.changing = anyio.Lock()
         self.over = False
         self.ending = False
@@ -57,7 +57,7 @@ class SharedComponents:
         """One user less; the last one closes the parts. What works on them in the background is finished."""
         async with self.changing:
             self.ending = self.users <= {user}
-            # First: what works for a memory that nobody holds any more holds it until it is done.
+            # First: what works for a memory that is held no more holds it until it is done.
             # A pass of consolidating goes on for the others, or ends before its next step.
             await self.jobs.wait_for_requested(but=CONSOLIDATING)
             self.users.discard(user)
@@ -70,7 +70,7 @@ class SharedComponents:
             await self.closed()
 
     async def closed(self) -> None:
-        """Close the parts, which nobody else does meanwhile; what has begun is not cut short."""
+        """Close the parts, which no other does meanwhile; what has begun is not cut short."""
         with anyio.CancelScope(shield=True):
             await self._close()
 
@@ -105,7 +105,7 @@ async def acquire_components(
 ) -> SharedComponents:
     """The open parts of this key, used by `user` as well; `make` opens them for the first one.
 
-    The key is path and space, or `None` for parts that nobody shares. Raises what `make` raises,
+    The key is path and space, or `None` for parts that are not shared. Raises what `make` raises,
     `InvalidInput` where `differs` names what else was asked for, and `Locked` where another event loop of
     this process has them.
     """
@@ -148,7 +148,7 @@ async def _make_or_close(
 
 
 async def end_all() -> None:
-    """Close everything that is open on this event loop: memories that nobody closed."""
+    """Close everything that is open on this event loop: memories that were not closed."""
     with _guard:
         mine = [one for one in _opened.values() if one.loop is asyncio.get_running_loop()]
     for one in mine:

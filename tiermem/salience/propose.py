@@ -16,10 +16,10 @@ from tiermem.text import is_negated, normalise, resolve_dates, unsupported_liter
 NEAR: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.9, "all-MiniLM-L6-v2-int8": 0.9}
 """From which cosine on two units are near each other, by the name of the embedder.
 
-Of the recorded facts of five LoCoMo conversations, 1,456 units, 10 pairs come as near; none tells the same.
+Of the recorded facts of five LoCoMo conversations, 1,456 units, 10 pairs come as near; none states the same.
 """
 NEAR_ELSEWHERE = 0.95
-"""The same for an embedder that nobody measured: fewer pairs are looked at, and the words decide as ever."""
+"""The same for an embedder that was not measured: fewer pairs are looked at, and the words decide as ever."""
 
 _LIGHT = frozenset(("a", "an", "the", "very", "really", "also"))
 """Words that a telling may have or lack and be the same."""
@@ -36,7 +36,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    """Units that tell the same, the oldest first: its wording stands for all. The lowest cosine to it."""
+    """Units that state the same, the oldest first: its wording is used for all. The lowest cosine to it."""
 
     units: tuple[SummaryUnit, ...]
     similarity: float

@@ -68,7 +68,7 @@ _FUTURE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DateMention:
-    """One date expression: where it stands, and the days it may mean (both ends included)."""
+    """One date expression: its place, and the days it may mean (both ends included)."""
 
     start: int
     end: int
@@ -223,7 +223,7 @@ def _looks_ahead(text: str) -> bool:
 
 
 def _sentence(match: re.Match[str]) -> tuple[str, str]:
-    """What stands before and after a date in its own sentence."""
+    """What precedes and what follows a date in its own sentence."""
     before = match.string[max(0, match.start() - _SENTENCE) : match.start()]
     after = match.string[match.end() : match.end() + _SENTENCE]
     return _END.split(before)[-1], _END.split(after, maxsplit=1)[0]
@@ -245,7 +245,7 @@ def _weekday_number(name: str) -> int:
 
 
 def count(text: str) -> int:
-    """The number that a word of a date tells: "3", "three", "a couple of"; raises `KeyError` for others."""
+    """The number that a word of a date names: "3", "three", "a couple of"; raises `KeyError` for others."""
     text = " ".join(lower(text).split())
     return int(text) if text.isdigit() else _COUNTS[text]
 
@@ -303,7 +303,7 @@ def _iso(match: re.Match[str], _said: date | None) -> DateMention:
 
 
 def _numeric(match: re.Match[str], _said: date | None) -> DateMention | None:
-    """Day, month and year in numbers; where nothing tells day from month, the year alone is known."""
+    """Day, month and year in numbers; where either may be the day, the year alone is known."""
     one, two, year = int(match["one"]), int(match["two"]), int(match["year"])
     order = "day first" if match["sep"] == "." else _order(one, two) or _order_in(match.string)
     if order is not None:

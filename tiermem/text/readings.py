@@ -63,7 +63,7 @@ class People:
 
     @property
     def addressee(self) -> str:
-        """The one "you" means; a name nobody has when there are several."""
+        """Whom "you" means; a name that no speaker has if there are several."""
         return self.others[0] if len(self.others) == 1 else "?"
 
     @property
@@ -119,8 +119,8 @@ def idioms(text: str) -> list[str]:
 def read_claim(claim: str, people: People) -> list[Reading]:
     """A claim names people; one named as the object of a verb ("told Gina …") owns nothing.
 
-    What stands before the first name belongs to it ("performing was a dream for Dave"); what two
-    people do together ("Ann and Ben agreed") is left to nobody.
+    What precedes the first name belongs to it ("performing was a dream for Dave"); what two
+    people do together ("Ann and Ben agreed") is of neither.
     """
     readings: list[Reading] = []
     by_name = people.by_name
@@ -152,7 +152,7 @@ def _bare_words(text: str) -> list[str]:
 
 
 def _is_joint(found: list[re.Match[str]], at: int, by_name: Mapping[str, str]) -> bool:
-    """Whether "Ann and Ben" stands there, at either of the two names."""
+    """Whether "Ann and Ben" is there, at either of the two names."""
     near = {place: _plain(found[place]) for place in range(max(0, at - 2), min(at + 3, len(found)))}
     return any(
         near.get(at + step) == "and" and near.get(at + 2 * step, "").removesuffix("'s") in by_name
@@ -161,7 +161,7 @@ def _is_joint(found: list[re.Match[str]], at: int, by_name: Mapping[str, str]) -
 
 
 def read_turn(text: str, people: People) -> list[Reading]:
-    """A turn speaks of "I" and "you"; a sentence that names nobody is taken as its speaker's."""
+    """A turn speaks of "I" and "you"; a sentence without a name is taken as its speaker's."""
     readings: list[Reading] = []
     by_name = people.by_name
     number = 0

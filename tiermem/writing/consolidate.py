@@ -3,7 +3,7 @@
 In this order: sessions that are over seal, sealed pages are summarised, findings are decided on, and units
 that tell the same are merged. The rules:
 - A merge says nothing new: it is the wording of one of its units, resting on the words of all, each of which
-  tells all of it. It goes into the ledger with its reason, and withdrawing it brings the units back.
+  states all of it. It goes into the ledger with its reason, and withdrawing it brings the units back.
 - What every question may see is seen as before: units are merged only where the turns they rest on are of one
   session and alike in speaker, role, trust, metadata and agent, and all of them shared or none.
 - Each piece of work, a page, the findings of an answer, one look for what is near, one merge, waits for a
@@ -222,8 +222,8 @@ class Consolidator:
             return None
 
     async def _proposals(self, one: _Pass, moment: Moment, *, since: int) -> Proposals:
-        """Of the units that came or changed after record `since`, and hold, which are told twice. What is
-        cold and tells just the same is looked at with them.
+        """Of the units that came or changed after record `since`, and hold, which are stated twice. What is
+        cold and states just the same is looked at with them.
         """
         tier1 = self._ledger.tier1
         changed = [unit for unit in tier1.changed_since(since) if tier1.is_active(unit.id)]
@@ -321,7 +321,7 @@ class _Side:
 
 
 def _cold_twins(units: Sequence[SummaryUnit], tier1: Tier1) -> list[SummaryUnit]:
-    """The cold units, which no index can find for others, that tell just what one of these tells."""
+    """The cold units, which no index can find for others, that state just what one of these states."""
     known = {unit.id for unit in units}
     wanted = {(unit.session, telling(unit.text)) for unit in units} if tier1.cold else set()
     cold = (tier1.unit(unit_id) for unit_id in tuple(tier1.cold) if unit_id not in known)
@@ -333,7 +333,7 @@ def _cold_twins(units: Sequence[SummaryUnit], tier1: Tier1) -> list[SummaryUnit]
 
 
 def _told_by(spans: Iterable[Span], pages: Sequence[Page]) -> list[Turn]:
-    """The turns of spans without what tells two turns of one speaker apart: words, time, id, importance."""
+    """The turns of spans without what distinguishes two turns of one speaker: words, time, id, importance."""
     by_id: dict[PageId, Page] = {page.id: page for page in pages}
     turns = (by_id[span.page_id].line_at(span.start).turn for span in spans)
     found: list[Turn] = []
