@@ -225,7 +225,7 @@ BUGS = (
         name="what its speaker takes back is an answer",
         file="tiermem/text/histories.py",
         function="is_changed_later",
-        before="any(_is_correction(said, other) for other in later)",
+        before="any(_is_correction(said, turn) for turn in later)",
         after="False",
         found_by=("tests/text/test_histories.py",),
     ),
