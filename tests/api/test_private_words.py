@@ -94,12 +94,12 @@ def hold_alike(one: tuple[dict[str, Any], list[float]], other: tuple[dict[str, A
 def test_private_turns_of_another_agent_change_nothing_of_what_is_found(
     open_memory: OpenMemory, new_address: NewAddress, given: dict[str, Any]
 ) -> None:
-    alone, beside = (
+    without_others, with_others = (
         search_all(add_turns(open_memory(path=new_address(f"{hidden}"), **given), hidden))
         for hidden in (0, HIDDEN)
     )
-    hold_alike(alone, beside)
-    assert len(alone[0][f"turns: {ASKED}"][0]) == 20
+    hold_alike(without_others, with_others)
+    assert len(without_others[0][f"turns: {ASKED}"][0]) == 20
 
 
 def test_private_turns_change_nothing_where_the_index_is_out_of_use(
@@ -112,6 +112,6 @@ def test_private_turns_change_nothing_where_the_index_is_out_of_use(
 
     for index in (SqliteIndex, PostgresIndex):
         monkeypatch.setattr(index, "mark", fails)
-    alone, beside = map(search_all, memories)
-    hold_alike(alone, beside)
-    assert "keywords in the log" in repr(alone)
+    without_others, with_others = map(search_all, memories)
+    hold_alike(without_others, with_others)
+    assert "keywords in the log" in repr(without_others)

@@ -66,14 +66,14 @@ def signals(weight: float = 0.0, *, days: float | None = None) -> Signals:
 
 
 def test_strength_runs_from_nothing_to_one_and_rises_with_each_signal() -> None:
-    def of(signals: Signals) -> float:
+    def strength_of(signals: Signals) -> float:
         return strength(signals, NOW, by_feedback=False)
 
-    assert of(replace(signals(-1.0), tier="episodic")) == 0.0
-    assert math.isclose(of(replace(signals(1.0, days=0), tier="procedural")), 1.0)
-    assert of(signals(0.1)) > of(signals()) > of(signals(-0.1))
-    assert of(signals(days=1)) > of(signals(days=9)) > of(signals())
-    assert of(replace(signals(), tier="procedural")) > of(signals())
+    assert strength_of(replace(signals(-1.0), tier="episodic")) == 0.0
+    assert math.isclose(strength_of(replace(signals(1.0, days=0), tier="procedural")), 1.0)
+    assert strength_of(signals(0.1)) > strength_of(signals()) > strength_of(signals(-0.1))
+    assert strength_of(signals(days=1)) > strength_of(signals(days=9)) > strength_of(signals())
+    assert strength_of(replace(signals(), tier="procedural")) > strength_of(signals())
     assert strength(signals(0.5, days=0), NOW, by_feedback=True) == 0.75
 
 

@@ -143,7 +143,7 @@ def test_pets_and_hobbies_are_no_attributes() -> None:
     assert {one.name for one in ENGLISH.attributes}.isdisjoint({"pet", "dog", "cat", "hobby", "child"})
 
 
-def _stated(
+def _make_stated_words(
     owner: str, *, is_asked: bool = False, is_stated: bool = True, is_over: bool = False
 ) -> StatedWords:
     return StatedWords(owner=owner, is_asked=is_asked, is_stated=is_stated, is_over=is_over)
@@ -152,11 +152,11 @@ def _stated(
 @pytest.mark.parametrize(
     ("text", "words", "expected"),
     [
-        ("make the weekday one 7:45", "7:45", _stated(ME)),
-        ("my girlfriend gets up at 5:50", "5:50", _stated("girlfriend")),
-        ("could they move us to Berlin?", "Berlin", _stated(ME, is_asked=True, is_stated=False)),
-        ("letter came. He wants 950.", "950", _stated(SOMEBODY, is_stated=False)),
-        ("when I lived in Oslo, it rained", "Oslo", _stated(ME, is_over=True)),
+        ("make the weekday one 7:45", "7:45", _make_stated_words(ME)),
+        ("my girlfriend gets up at 5:50", "5:50", _make_stated_words("girlfriend")),
+        ("could they move us to Berlin?", "Berlin", _make_stated_words(ME, is_asked=True, is_stated=False)),
+        ("letter came. He wants 950.", "950", _make_stated_words(SOMEBODY, is_stated=False)),
+        ("when I lived in Oslo, it rained", "Oslo", _make_stated_words(ME, is_over=True)),
     ],
 )
 def test_words_have_an_owner_and_are_stated_or_not(text: str, words: str, expected: StatedWords) -> None:

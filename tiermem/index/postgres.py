@@ -189,12 +189,16 @@ _NEAREST_SETTINGS: LiteralString = (
     # The index gives the order; without statistics the planner may think that sorting all is as fast.
     " set_config('enable_sort', 'off', true)"
 )
+_FIELD_OF_PROBE: LiteralString = (
+    "CROSS JOIN LATERAL (SELECT f.n AS number FROM tiermem_index.fields AS f"
+    " WHERE f.space = %s AND f.collection = %s AND f.field = probe.field OFFSET 0) AS of_field"
+)
+"""The number of the field that a probe names."""
 _BY_WORDS: LiteralString = (
     # Sums of integers: entries that are not seen do not change the order of adding, nor the last digits.
     "WITH ranked AS (SELECT n, point, sum((rarity * weight * 1e12)::bigint)::bigint AS score"
     " FROM unnest(%s::integer[], %s::text[], %s::bigint[], %s::float8[]) AS probe(n, field, term, rarity)"
-    " CROSS JOIN LATERAL (SELECT f.n AS number FROM tiermem_index.fields AS f"
-    " WHERE f.space = %s AND f.collection = %s AND f.field = probe.field OFFSET 0) AS of_field"
+    " {field}"
     " CROSS JOIN LATERAL (SELECT point, weight FROM tiermem_index.terms AS t"
     " WHERE t.field = of_field.number AND t.term = probe.term AND {seen} OFFSET 0) AS holder"
     " GROUP BY n, point),"
@@ -207,8 +211,7 @@ _BY_WORDS: LiteralString = (
 """The entries of the best scores of several probes, numbered `n`, each term with its IDF."""
 _HOLDERS: LiteralString = (
     "SELECT field, term, entries FROM unnest(%s::text[], %s::bigint[]) AS probe(field, term)"
-    " CROSS JOIN LATERAL (SELECT f.n AS number FROM tiermem_index.fields AS f"
-    " WHERE f.space = %s AND f.collection = %s AND f.field = probe.field OFFSET 0) AS of_field"
+    " {field}"
     " CROSS JOIN LATERAL (SELECT sum(entries) AS entries FROM tiermem_index.holders AS h"
     " WHERE h.field = of_field.number AND h.term = probe.term"
     " AND (%s::text[] IS NULL OR owner = ANY(%s)) OFFSET 0) AS held WHERE entries IS NOT NULL"
@@ -465,7 +468,7 @@ class PostgresIndex(ProjectedIndex):
         place = [allowed.match["space"], collection]
         found: dict[int, list[tuple[str, float]]] = {n: [] for n, _ in probes}
         parameters = [*_columns(weighted, 4), *place, *values, limit]
-        for n, entry, score in self._rows(_BY_WORDS.format(seen=seen), parameters):
+        for n, entry, score in self._rows(_BY_WORDS.format(field=_FIELD_OF_PROBE, seen=seen), parameters):
             found[n].append((str(entry), float(score)))
         return {n: ranking[:limit] for n, ranking in found.items()}
 
@@ -475,7 +478,7 @@ class PostgresIndex(ProjectedIndex):
         """The IDF of terms of fields among all entries of a corpus."""
         owners = _owners(corpus)
         parameters = [*_columns([_ALL, *terms], 2), corpus.match["space"], collection, owners, owners]
-        rows = self._rows(_HOLDERS, parameters)
+        rows = self._rows(_HOLDERS.format(field=_FIELD_OF_PROBE), parameters)
         holders = {(str(field), int(term)): int(count) for field, term, count in rows}
         entries = holders.get(_ALL, 0)
         return [rarity(entries, holders.get(term, 0)) for term in terms]

@@ -290,12 +290,10 @@ def _nearest_year(match: re.Match[str], month: int, day: int, said: date) -> int
     usable = [year for year in years if day <= monthrange(year, month)[1]]
     nearest = min(usable, key=lambda year: abs((date(year, month, day) - said).days))
     ahead = (date(nearest, month, day) - said).days
-    if abs(ahead) <= _QUARTER or date_tense(match.string, *match.span()) != (
-        "past" if ahead > 0 else "future"
-    ):
+    opposite, other = ("past", nearest - 1) if ahead > 0 else ("future", nearest + 1)
+    if abs(ahead) <= _QUARTER or other not in usable:
         return nearest
-    other = nearest - 1 if ahead > 0 else nearest + 1
-    return other if other in usable else nearest
+    return other if date_tense(match.string, *match.span()) == opposite else nearest
 
 
 def _iso(match: re.Match[str], _said: date | None) -> DateMention:

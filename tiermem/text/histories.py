@@ -176,11 +176,13 @@ def _is_about_change(said: SaidTurn, later: SaidTurn) -> bool:
 def _is_other_now(value: str, said: SaidTurn, turns: Iterable[SaidTurn]) -> bool:
     """Whether the same person says later what is so now, with another name or number that no rule reads."""
     find = numbers if numbers(value) else names
+    if not find(value):
+        return False
     own = [turn for turn in turns if turn.speaker == said.speaker]
     now = [
         piece.text
         for turn in own
-        if find(value) and _moment(turn) > _moment(said)
+        if _moment(turn) > _moment(said)
         for piece in sentences(turn.text)
         if _SINCE_NOW.search(piece.text) and not piece.text.rstrip().endswith("?")
     ]

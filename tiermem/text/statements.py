@@ -93,15 +93,13 @@ class StatedWords:
     """What a turn says of some of its words.
 
     `owner` is as in `Statement`. `is_asked` says that their sentence is a question, `is_stated` that their
-    clause neither wishes, denies, plans nor offers, and `is_over` that it is about the past. `since` is the
-    day from which they hold, if their sentence names one.
+    clause neither wishes, denies, plans nor offers, and `is_over` that it is about the past.
     """
 
     owner: str
     is_asked: bool
     is_stated: bool
     is_over: bool
-    since: date | None = None
 
 
 def read_statements(
@@ -275,10 +273,9 @@ def _names_before(before: str) -> Iterator[tuple[int, str]]:
             yield found.start("name"), name
 
 
-def read_words(text: str, start: int, end: int, said_at: datetime | None = None) -> StatedWords:
-    """Return whose words at a place are, whether their clause states them, of the past, and since when."""
-    whole = Piece(text=text, start=0, end=len(text))
-    piece = next((piece for piece in sentences(text) if start < piece.end), whole)
+def read_words(text: str, start: int, end: int) -> StatedWords:
+    """Return whose the words at a place are, and whether their clause states them, and of the past."""
+    piece = _sentence_at(text, start)
     at = max(0, start - piece.start)
     clause = " ".join(_clause(piece.text, at, at, max(at, end - piece.start)))
     return StatedWords(
@@ -286,8 +283,18 @@ def read_words(text: str, start: int, end: int, said_at: datetime | None = None)
         is_asked=piece.text.rstrip().endswith("?"),
         is_stated=_NOT_STATED.search(clause) is None,
         is_over=_ENDED.search(clause) is not None,
-        since=_since(piece.text, resolve_dates(piece.text, said_at)),
     )
+
+
+def read_since(text: str, start: int, said_at: datetime | None) -> date | None:
+    """Return the day from which the words at a place hold, if their sentence names one."""
+    piece = _sentence_at(text, start)
+    return _since(piece.text, resolve_dates(piece.text, said_at))
+
+
+def _sentence_at(text: str, start: int) -> Piece:
+    whole = Piece(text=text, start=0, end=len(text))
+    return next((piece for piece in sentences(text) if start < piece.end), whole)
 
 
 def speaks_of_self(text: str) -> bool:

@@ -76,7 +76,7 @@ class PointedAt:
 
     @property
     def ahead(self) -> float:
-        """How far it leads the best words of any other turn, in logits; words that it replaces aside."""
+        """How far it leads the best words of any other turn, in logits, except words that it replaces."""
         margins = (words.margin for words in self.others)
         return min((self.margin - other for other in margins if other <= self.margin), default=inf)
 

@@ -17,7 +17,7 @@ from tiermem.reasoning.rules.compose import CHANGE, timestamp
 from tiermem.text import stems
 from tiermem.text.histories import is_same_value, read_when
 from tiermem.text.literals import numbers
-from tiermem.text.statements import StatedWords, read_words
+from tiermem.text.statements import StatedWords, read_since, read_words
 
 _ANSWERS: Final = 0.0
 """The lead from which words of another turn may answer in place of the best ones."""
@@ -127,8 +127,7 @@ def _earlier(
 
 
 def _read(words: Words, turns: Sequence[SpokenTurn]) -> StatedWords:
-    turn = turns[words.turn]
-    return read_words(turn.text, words.start, words.end, turn.said_at)
+    return read_words(turns[words.turn].text, words.start, words.end)
 
 
 def _is_later(one: Words, other: Words, turns: Sequence[SpokenTurn]) -> bool:
@@ -137,7 +136,8 @@ def _is_later(one: Words, other: Words, turns: Sequence[SpokenTurn]) -> bool:
 
 def _start(words: Words, turns: Sequence[SpokenTurn]) -> float:
     """The time from which words hold: of a later day that their sentence names, else when they were said."""
-    since = _read(words, turns).since
+    turn = turns[words.turn]
+    since = read_since(turn.text, words.start, turn.said_at)
     said = _moment(words, turns)
     return said if since is None else max(said, timestamp(datetime.combine(since, time.min)))
 

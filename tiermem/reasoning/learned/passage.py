@@ -34,7 +34,7 @@ class SpokenTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """`start` to `end` of the text of a turn, by its place in the list; `text` is what stands there.
+    """`start` to `end` of the text of a turn, by its place in the list; `text` is those words.
 
     `margin` is how far they lead "there is no answer" (in logits), less what speaks against them; of the
     words chosen for a turn it is that of the likeliest.
