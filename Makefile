@@ -28,9 +28,12 @@ $(VENV)/.installed: $(VENV)/.usable
 demo: $(VENV)/.usable  ## set up, then ingest a dialogue, ask, and audit the answers
 	$(BIN)/tiermem demo
 
-test: $(VENV)/.installed  ## set up, then run the tests, and those of the API quickly with their stores in PostgreSQL
+# Of the tests of the API those that concern the store most; `make test-postgres` runs all of them.
+POSTGRES = $(foreach name,erase isolation lagging_index memory opened_twice read_only two_writers,tests/api/test_$(name).py)
+
+test: $(VENV)/.installed  ## set up, then run the tests, and some of the API quickly with their stores in PostgreSQL
 	$(BIN)/python -m pytest -n 2
-	$(BIN)/python -m pytest -n 2 --quick --store postgresql tests/api
+	$(BIN)/python -m pytest -n 2 --quick --store postgresql $(POSTGRES)
 
 test-quick: $(VENV)/.installed  ## set up, then run the quick tier: all but tests/slow.txt and what needs PostgreSQL, properties on few examples
 	$(BIN)/python -m pytest -n 2 --quick
@@ -92,7 +95,7 @@ test-adapters:  ## set up, then check the types of the adapters and run their te
 test-http: $(VENV)/.installed .venv-http/.installed  ## set up, then try every operation over HTTP with made-up requests
 	SCHEMATHESIS=$(CURDIR)/.venv-http/bin/schemathesis $(BIN)/python -m pytest -n 0 tests/apps/http/test_schemathesis.py
 
-torture: $(VENV)/.installed  ## set up, then run every harness of the failure table at its full count
+torture: test-postgres  ## set up, then run all tests of stores in PostgreSQL, and every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture
 
 # The data is looked for beside the checkout; SHARED=… names another place. Runs go on where they stopped.
@@ -162,7 +165,7 @@ check: $(VENV)/.installed  ## format, lint, types, imports, tests: the same here
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2
-	$(BIN)/python -m pytest -n 2 --quick --store postgresql tests/api
+	$(BIN)/python -m pytest -n 2 --quick --store postgresql $(POSTGRES)
 
 fix: $(VENV)/.installed  ## repair what can be repaired
 	$(BIN)/ruff format .

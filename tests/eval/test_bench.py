@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from eval.bench.measure import Measured
 from eval.bench.page import write_page
-from eval.bench.scale import measure_stores, measure_writers, render_scale
+from eval.bench.scale import StoreTimes, WriterRates, measure_writers, render_scale
 from eval.cli import app
 from tests.eval.test_report import BOTTOM
 from tests.postgres import PostgresServer, execute
@@ -43,15 +43,22 @@ def test_the_page_has_a_row_a_measurement_and_pictures_on_logarithmic_axes(tmp_p
     assert y3 < y2 < y1 < BOTTOM
 
 
-def test_stores_and_writers_are_measured_in_postgresql(postgres: PostgresServer) -> None:
+def test_stores_and_writers_are_measured_in_postgresql_and_printed_as_json(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval.bench.scale.QUESTIONS", 2)
+    monkeypatch.setattr("eval.bench.scale.measure_writers", partial(measure_writers, counts=[2], turns=2))
     url = postgres.create_database()
-    stores = list(measure_stores(url, [50]))
-    writers = list(measure_writers(url, [2], turns=2))
+    done = CliRunner().invoke(app, ["bench", "--postgres", url, "--sizes", "30", "--json"])
+    assert done.exit_code == 0, done.output
+    shown = json.loads(done.stdout)
+    stores = [StoreTimes(**one) for one in shown["stores"]]
+    writers = [WriterRates(**one) for one in shown["writers"]]
     added = execute(url, "SELECT count(DISTINCT space) FROM tiermem.lines")
     assert [(one.store, one.turns) for one in stores] == [
-        ("disk", 50),
-        ("PostgreSQL", 50),
-        ("PostgreSQL, pgvector", 50),
+        ("disk", 30),
+        ("PostgreSQL", 30),
+        ("PostgreSQL, pgvector", 30),
     ]
     assert all(isinstance(cell, float) and cell > 0 for one in stores for cell in astuple(one)[2:])
     assert added == [(5,)], "two spaces of stores, two of writers, one that writers share"
@@ -63,16 +70,3 @@ def test_stores_and_writers_are_measured_in_postgresql(postgres: PostgresServer)
 def test_processes_that_take_too_long_are_killed(postgres: PostgresServer) -> None:
     with pytest.raises(RuntimeError, match="took too long"):
         list(measure_writers(postgres.create_database(), [2], turns=10**6, limit=0.5))
-
-
-def test_times_in_postgresql_are_printed_as_json(
-    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("eval.bench.scale.measure_writers", partial(measure_writers, counts=[1], turns=1))
-    arguments = ["bench", "--postgres", postgres.create_database(), "--sizes", "30", "--json"]
-    done = CliRunner().invoke(app, arguments)
-    assert done.exit_code == 0, done.output
-    shown = json.loads(done.stdout)
-    assert [one["store"] for one in shown["stores"]] == ["disk", "PostgreSQL", "PostgreSQL, pgvector"]
-    assert [one["processes"] for one in shown["writers"]] == [1]
-    assert shown["stores"][0]["add_ms"] > 0

@@ -15,8 +15,8 @@ from tiermem.embedding.hashed import HashEmbedder
 @pytest.mark.usefixtures("postgres")
 def test_a_little_of_the_row_breaks_no_promise() -> None:
     (row,) = ROWS
-    outcome = row.work(Share.of("postgres", 7, 0, 4))
-    assert outcome.count == 4
+    outcome = row.work(Share.of("postgres", 7, 0, 2))
+    assert outcome.count == 2
     assert outcome.seen["acknowledged turns"] > 0
     assert not outcome.violations
 
