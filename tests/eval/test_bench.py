@@ -5,16 +5,24 @@ import re
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from eval.bench.data import make_turns
 from eval.bench.measure import Measured
+from eval.bench.nearest import LIMIT, make_entries, measure_nearest, render_nearest
 from eval.bench.page import write_page
 from eval.bench.scale import StoreTimes, WriterRates, measure_writers, render_scale
 from eval.cli import app
+from eval.types import Case, CaseId, Session
+from pagestore.values import SessionId, Turn
 from tests.eval.test_report import BOTTOM
 from tests.postgres import PostgresServer, execute
+from tiermem.embedding.hashed import HashEmbedder
+from tiermem.index.interface import Hit
+from tiermem.index.postgres import PostgresIndex
 
 FIGURES = {"add": 1.0, "open": 2.0, "first": 3.0, "context": 5.0, "resident": 8.0, "disk": 0.26}
 
@@ -70,3 +78,26 @@ def test_stores_and_writers_are_measured_in_postgresql_and_printed_as_json(
 def test_processes_that_take_too_long_are_killed(postgres: PostgresServer) -> None:
     with pytest.raises(RuntimeError, match="took too long"):
         list(measure_writers(postgres.create_database(), [2], turns=10**6, limit=0.5))
+
+
+@pytest.mark.anyio
+async def test_the_share_of_the_nearest_that_postgresql_finds_is_measured(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = tuple(Turn(speaker="Ann", text=text) for text in make_turns(60))
+    case = Case(id=CaseId("c"), sessions=(Session(id=SessionId("s0"), turns=turns),), questions=())
+    entries = list(make_entries(iter([case])))
+    questions = [" ".join(turn.text.split()[:3]) for turn in turns[:5]]
+    url = postgres.create_database()
+    rows = await measure_nearest(url, entries, questions, embedder=HashEmbedder())
+    assert [(row.turns, row.share) for row in rows] == [(60, 1.0)] * 4
+    assert execute(url, "SELECT count(*) FROM tiermem_index.points") == [(0,)]
+
+    async def find_half(self: PostgresIndex, *places: Any, **given: Any) -> tuple[Hit, ...]:
+        return (await search(self, *places, **given))[: LIMIT // 2]
+
+    search = PostgresIndex.search
+    monkeypatch.setattr(PostgresIndex, "search", find_half)
+    rows = await measure_nearest(url, entries, questions, embedder=HashEmbedder())
+    assert rows[0].share == 0.5
+    assert render_nearest(rows).splitlines()[2].startswith("| 60 | all turns | ")
