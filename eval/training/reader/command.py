@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from eval.options import AsJson, Bits, Cache, PageTo
+
+if TYPE_CHECKING:
+    from eval.training.reader.loop import Recipe
 
 
 def train_command(
@@ -39,6 +42,9 @@ def train_command(
     threads: Annotated[
         int, typer.Option("--threads", min=1, help="Threads of PyTorch and of the reader.")
     ] = 1,
+    device: Annotated[
+        Literal["cpu", "cuda"], typer.Option("--device", help="Learn on processors, or on one GPU of NVIDIA.")
+    ] = "cpu",
     weights: Annotated[
         Path | None,
         typer.Option("--weights", help="Folder of MiniLM's weights, instead of looking for them."),
@@ -62,24 +68,26 @@ def train_command(
     from eval.training.data.sources import SOURCES, shippable
 
     _check_installed()
-    from eval.training.reader.loop import Recipe
+    from eval.training.reader.loop import Recipe, check_device
     from eval.training.reader.run import Training, run
 
+    check_device(device)
     named = {None: shippable(), "all": tuple(n for n, of in SOURCES.items() if not of.test_only)}
     chosen = named.get(sources) or _names(sources or "")
     rate = 1e-3 if rank else 5e-5
+    recipe = Recipe(rank=rank, epochs=epochs, pieces=2048, rate=rate, looks=4, threads=threads, device=device)
     training = Training(
         data=data,
         out=out,
         sources=chosen,
         measure=_names(measure),
-        recipe=Recipe(rank=rank, epochs=epochs, pieces=2048, rate=rate, looks=4, threads=threads),
+        recipe=recipe,
         seeds=_numbers(seeds),
         lessons=lessons,
         weights=weights,
         find=find,
         cache=cache,
-        command=_again(sources, seeds, rank, lessons, epochs, measure=measure, find=find),
+        command=_again(sources, seeds, recipe, lessons, measure=measure, find=find),
     )
     present(anyio.run(partial(run, training)), page_to=page, as_json=as_json)
 
@@ -144,18 +152,12 @@ def _names(listed: str) -> tuple[str, ...]:
 
 
 def _again(
-    sources: str | None,
-    seeds: str,
-    rank: int,
-    lessons: int | None,
-    epochs: int,
-    *,
-    measure: str,
-    find: bool,
+    sources: str | None, seeds: str, recipe: Recipe, lessons: int | None, *, measure: str, find: bool
 ) -> str:
     """The command as somebody else would type it."""
     parts = ["python -m eval train --data ../shared/data --out runs/reader"]
     parts += [f"--sources {sources}"] if sources else []
-    parts += [f"--measure {measure} --seeds {seeds} --rank {rank} --epochs {epochs}"]
+    parts += [f"--measure {measure} --seeds {seeds} --rank {recipe.rank} --epochs {recipe.epochs}"]
+    parts += [f"--device {recipe.device}"] if recipe.device != "cpu" else []
     parts += [f"--lessons {lessons}"] if lessons else []
     return " ".join([*parts, *([] if find else ["--found-only"])])

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import torch
@@ -19,6 +19,8 @@ from eval.training.reader.network import Reader, loss_of
 from eval.types import CaseId
 from tiermem.errors import InvalidInput
 
+Device = Literal["cpu", "cuda"]
+"""What PyTorch computes on: processors, or one GPU of NVIDIA."""
 _SHARE: Final = {"span": 1.0, "suffices": 0.5, "bears": 0.5, "grade": 0.5}
 """How much the tasks count."""
 _AT_ONCE: Final = 32
@@ -36,6 +38,7 @@ class Recipe:
     rate: float = 1e-3
     warm: float = 0.06
     threads: int = 1
+    device: Device = "cpu"
     looks: int = 8
     """How often the lessons of `dev` are looked at."""
     steps: int | None = None
@@ -49,6 +52,12 @@ class Curve:
     losses: list[dict[str, float]] = field(default_factory=list)
     looks: list[dict[str, float]] = field(default_factory=list)
     seconds: float = 0.0
+
+
+def check_device(device: Device) -> None:
+    """Raise `InvalidInput` for a GPU where PyTorch finds none."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InvalidInput("PyTorch finds no GPU here: leave --device out to learn on processors")
 
 
 Look = Callable[[Sequence[Mapping[str, NDArray[np.float32]]]], dict[str, float]]
@@ -75,7 +84,7 @@ def train(
     """
     torch.set_num_threads(recipe.threads)
     torch.manual_seed(recipe.seed)
-    reader = Reader(weights, rank=recipe.rank)
+    reader = Reader(weights, rank=recipe.rank).to(recipe.device)
     order, rates = _order(lessons, recipe, course or [range(len(lessons))] * recipe.epochs)
     optimizer = torch.optim.AdamW(
         [one for one in reader.parameters() if one.requires_grad], lr=recipe.rate, weight_decay=0.01
@@ -127,16 +136,21 @@ def _ramp(step: int, steps: int, warm: float) -> float:
 
 def _step(reader: Reader, optimizer: torch.optim.Optimizer, of: Sequence[Encoded]) -> dict[str, float]:
     made = batch(of)
-    mask = torch.from_numpy(made.mask)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        found = reader(torch.from_numpy(made.ids), mask, torch.from_numpy(made.types))
-    losses = loss_of(found, torch.from_numpy(made.labels), mask)
+    ids, mask, types, labels = _tensors(reader, made.ids, made.mask, made.types, made.labels)
+    with torch.autocast(reader.device.type, dtype=torch.bfloat16):
+        found = reader(ids, mask, types)
+    losses = loss_of(found, labels, mask)
     total = sum((_SHARE[name] * value for name, value in losses.items()), torch.zeros(()))
     optimizer.zero_grad(set_to_none=True)
     total.backward()
     torch.nn.utils.clip_grad_norm_([one for one in reader.parameters() if one.requires_grad], 1.0)
     optimizer.step()
     return {name: float(value.detach()) for name, value in losses.items()}
+
+
+def _tensors(reader: Reader, *arrays: NDArray[Any]) -> list[torch.Tensor]:
+    """The arrays as tensors where the reader is."""
+    return [torch.from_numpy(array).to(reader.device) for array in arrays]
 
 
 def outputs(reader: Reader, of: Sequence[Encoded]) -> list[dict[str, NDArray[np.float32]]]:
@@ -147,7 +161,10 @@ def outputs(reader: Reader, of: Sequence[Encoded]) -> list[dict[str, NDArray[np.
         for start in range(0, len(of), _AT_ONCE):
             places = by_length[start : start + _AT_ONCE]
             made = batch([of[at] for at in places])
-            said = reader(*map(torch.from_numpy, (made.ids, made.mask, made.types)))
+            said = {
+                name: values.cpu()
+                for name, values in reader(*_tensors(reader, made.ids, made.mask, made.types)).items()
+            }
             for row, at in enumerate(places):
                 length = len(of[at].ids)
                 found[at] = {
@@ -173,7 +190,7 @@ class _State:
         """The step to go on with; 0 where nothing was done yet."""
         if not self._file.exists():
             return 0
-        there: dict[str, Any] = torch.load(self._file, weights_only=True)
+        there: dict[str, Any] = torch.load(self._file, weights_only=True, map_location="cpu")
         if there["named"] != self._named:
             raise InvalidInput(
                 f"{str(self._file)!r} is of another training: delete it, or name another --out"

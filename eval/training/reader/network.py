@@ -111,10 +111,15 @@ class Reader(nn.Module):
         made = {name: head(whole).float() for name, head in self.heads.items() if name != "span"}
         return made | {"span": self.heads["span"](x).float()}
 
+    @property
+    def device(self) -> torch.device:
+        """Where its numbers are."""
+        return self.types.device
+
     def learned(self) -> dict[str, NDArray[np.float32]]:
         """What was learned, by name: everything but what the installed weights hold already."""
         return {
-            name: value.detach().float().numpy().copy()
+            name: value.detach().float().cpu().numpy().copy()
             for name, value in self.named_parameters()
             if value.requires_grad
         }

@@ -176,6 +176,27 @@ def test_without_pytorch_the_command_says_which_extra_is_missing(
     assert "tiermem[train]" in str(ran.exception) + ran.output
 
 
+def test_a_gpu_that_pytorch_does_not_find_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="training needs the extra `train`")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    asked = ["train", "--data", str(tmp_path), "--out", str(tmp_path), "--device", "cuda"]
+    ran = CliRunner().invoke(app, asked)
+    assert ran.exit_code == 1
+    assert "finds no GPU" in str(ran.exception) + ran.output
+
+
+def test_the_command_that_repeats_a_training_names_the_gpu() -> None:
+    pytest.importorskip("torch", reason="training needs the extra `train`")
+    from eval.training.reader.command import _again
+    from eval.training.reader.loop import Recipe
+
+    on_cpu, on_gpu = (
+        _again(None, "0", Recipe(device=device), None, measure="locomo", find=True)
+        for device in ("cpu", "cuda")
+    )
+    assert on_gpu == f"{on_cpu} --device cuda"
+
+
 def tiny_weights() -> dict[str, Any]:
     from tests.embedding.minilm_graph import shapes
 
