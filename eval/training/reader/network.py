@@ -102,7 +102,7 @@ class Reader(nn.Module):
         """By head: two numbers a piece for `span`, and numbers a row for the others."""
         words: Any = self.words
         places: Any = self.places
-        x = words[ids] + places[: ids.shape[1]] + self.types[types]
+        x = words[ids] + places[: ids.shape[1]] + nn.functional.embedding(types, self.types)
         x = self.norm(x)
         seen = torch.zeros_like(mask, dtype=x.dtype).masked_fill(~mask, -1e4)[:, None, None, :]
         for layer in self.layers:
