@@ -2,10 +2,12 @@
 
 `python -m tests.reading.changed_facts [FILE …]` asks every question of each file (of `changed_facts.jsonl`,
 if none is named) without a model, prints how many are right, wrong and not answered, and which are not right.
+`--engine model` asks the model of the settings; nothing is distilled, so a question is a call or a few.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections import Counter
@@ -59,10 +61,14 @@ class AskedFact:
         return needed <= {*stems(self.answer), *numbers(self.answer)}
 
 
-def ask_questions(file: Path = OPEN, **options: Any) -> Iterator[AskedFact]:
+def ask_questions(
+    file: Path = OPEN, *, engine: Literal["local", "model"] = "local", **options: Any
+) -> Iterator[AskedFact]:
     """Ask every question of a file, each dialogue in a store of its own."""
+    if engine == "model":
+        options["distil"] = "deferred"
     for line in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
-        with TemporaryDirectory() as folder, tiermem.open(folder, engine="local", **options) as memory:
+        with TemporaryDirectory() as folder, tiermem.open(folder, engine=engine, **options) as memory:
             for turn in line["turns"]:
                 memory.add(
                     turn["text"],
@@ -70,7 +76,8 @@ def ask_questions(file: Path = OPEN, **options: Any) -> Iterator[AskedFact]:
                     said_at=turn["said_at"],
                     session=turn["said_at"][:10],
                 )
-            memory.flush()
+            if engine == "local":
+                memory.flush()
             asked_at = datetime.fromisoformat(line["turns"][-1]["said_at"]) + timedelta(days=2)
             for asked in line["questions"]:
                 answer = memory.ask(asked["question"], asked_at=asked_at)
@@ -103,8 +110,8 @@ def _asked(dialogue: str, asked: dict[str, Any], answer: str) -> AskedFact:
     )
 
 
-def _print_figures(file: Path) -> None:
-    asked = list(ask_questions(file))
+def _print_figures(file: Path, engine: Literal["local", "model"]) -> None:
+    asked = list(ask_questions(file, engine=engine))
     counts = Counter(item.verdict for item in asked)
     for item in asked:
         if item.verdict != "right":
@@ -118,5 +125,9 @@ def _print_figures(file: Path) -> None:
 
 
 if __name__ == "__main__":
-    for file in map(Path, sys.argv[1:] or [str(OPEN)]):
-        _print_figures(file)
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("files", nargs="*", type=Path, default=[OPEN])
+    arguments.add_argument("--engine", choices=("local", "model"), default="local")
+    given = arguments.parse_args()
+    for file in given.files:
+        _print_figures(file, given.engine)

@@ -29,6 +29,7 @@ DATASETS: Final[Mapping[str, Callable[[Path], Dataset]]] = {
     "realtalk": RealTalk,
     "beam": Beam,
     "written": Written,
+    "changes": Written,
 }
 """Sources that are conversations with questions: what is read of them is what the product finds."""
 _LOOKED_AT: Final = 0.08

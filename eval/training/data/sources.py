@@ -32,6 +32,8 @@ class Source:
     test_only: bool = False
     ours: bool = False
     measured: float = 0.5
+    in_package: bool = True
+    """Whether the reader of the package learns from it; else only a training that names it does."""
 
     def paths(self, data: Path) -> list[Path]:
         """Its files, where `data` is the folder of data."""
@@ -134,13 +136,23 @@ _ALL: Final = (
         ours=True,
         measured=0.1,
     ),
+    Source(
+        name="changes",
+        files=("changes",),
+        licence="Apache-2.0",
+        may_ship=True,
+        notice="conversations about facts that change, written for TierMem by a language model",
+        ours=True,
+        measured=0.1,
+        in_package=False,
+    ),
 )
 SOURCES: Final[Mapping[str, Source]] = {one.name: one for one in _ALL}
 
 
-def shippable() -> tuple[str, ...]:
-    """The sources that weights to be given away may be trained on."""
-    return tuple(one.name for one in _ALL if one.may_ship)
+def learned_in_package() -> tuple[str, ...]:
+    """The sources that the reader of the package learns from."""
+    return tuple(one.name for one in _ALL if one.may_ship and one.in_package)
 
 
 def to_measure_with(trained_on: Iterable[str]) -> tuple[str, ...]:

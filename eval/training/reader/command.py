@@ -20,7 +20,8 @@ def train_command(
     sources: Annotated[
         str | None,
         typer.Option(
-            "--sources", help="What is learned from, comma-separated; `all` (what may be given away)."
+            "--sources",
+            help="Comma-separated, or `all`; without it, what the reader of the package learns from.",
         ),
     ] = None,
     measure: Annotated[
@@ -65,14 +66,14 @@ def train_command(
     import anyio
 
     from eval.reproduction import present
-    from eval.training.data.sources import SOURCES, shippable
+    from eval.training.data.sources import SOURCES, learned_in_package
 
     _check_installed()
     from eval.training.reader.loop import Recipe, check_device
     from eval.training.reader.run import Training, run
 
     check_device(device)
-    named = {None: shippable(), "all": tuple(n for n, of in SOURCES.items() if not of.test_only)}
+    named = {None: learned_in_package(), "all": tuple(n for n, of in SOURCES.items() if not of.test_only)}
     chosen = named.get(sources) or _names(sources or "")
     rate = 1e-3 if rank else 5e-5
     recipe = Recipe(rank=rank, epochs=epochs, pieces=2048, rate=rate, looks=4, threads=threads, device=device)

@@ -15,7 +15,9 @@ from tiermem.embedding.onnx import tokenizer
 from tiermem.embedding.weights import TOKENIZER
 from tiermem.reasoning.learned.pieces import Pieces, encode
 
-_TALK: Final = ("written", "friendsqa", "longmemeval")
+_OURS: Final = ("written", "changes")
+"""Sources that were written for this."""
+_TALK: Final = (*_OURS, "friendsqa", "longmemeval")
 """Sources in which people talk."""
 _AGAIN: Final = 16
 """Of all the rest every so many-th lesson is in the last epoch."""
@@ -47,7 +49,7 @@ def course_of(lessons: Sequence[Example], epochs: int) -> list[list[int]]:
     the end, where there are any, once what is read in these and in other talk, and some of all the rest,
     which is not to be forgotten.
     """
-    written = {at for at, one in enumerate(lessons) if one.source == "written"}
+    written = {at for at, one in enumerate(lessons) if one.source in _OURS}
     rest = [at for at in range(len(lessons)) if at not in written]
     if not written:
         return [rest] * epochs

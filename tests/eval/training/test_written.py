@@ -66,10 +66,11 @@ def test_a_folder_without_conversations_is_refused(tmp_path: Path) -> None:
         Written(tmp_path)
 
 
-def test_what_is_shipped_can_be_read_whole() -> None:
-    cases = list(Written(*SOURCES["written"].paths(Path("elsewhere"))).cases())
+@pytest.mark.parametrize(("source", "count"), [("written", 331), ("changes", 48)])
+def test_what_is_shipped_can_be_read_whole(source: str, count: int) -> None:
+    cases = list(Written(*SOURCES[source].paths(Path("elsewhere"))).cases())
     asked = [question for case in cases for question in case.questions]
-    assert len(cases) > 50
+    assert len(cases) == count
     assert len({case.id for case in cases}) == len(cases)
     assert 0.1 < sum(not question.answerable for question in asked) / len(asked) < 0.3
 
@@ -82,6 +83,7 @@ def test_what_was_written_is_learned_at_the_end_with_other_talk_and_some_of_the_
     own = [
         replace(lesson(name, label=1), source="written") for name in ("w", *(f"w{n}:without" for n in "1234"))
     ]
+    own[0] = replace(own[0], source="changes")
     ranked = [replace(lesson("r", label=1), source="written", task="rank")]
     assert course_of(rest, 2) == [list(range(17))] * 2
     first, second, last = course_of([*rest, *talk, *own, *ranked], 2)
