@@ -209,3 +209,31 @@ def test_few_texts_written_without_the_rules_get_a_wrong_day() -> None:
         counts = count_outcomes(half)
         assert counts["wrong"] <= 0.02 * counts.total()
         assert counts["right"] >= right
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("I'm doing nights until fri so text", "2023-05-12"),
+        ("I failed my test on thurs", "2023-05-04"),
+        ("come for dinner Thurs.", "2023-05-11"),
+        ("come see it tues at 6", "2023-05-16"),
+        ("who's driving on sat?", "2023-05-13"),
+    ],
+)
+def test_a_short_name_of_a_weekday_is_dated_like_the_long_one(said: str, day: str) -> None:
+    assert [mention.iso for mention in resolve_dates(said, WEDNESDAY)] == [day]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I sat in the sun",
+        "They wed in spring of that year",
+        "I'm on the road Mon to Fri",
+        "It is open mon-fri",
+        "Thurs' lunch was fri-day themed",
+    ],
+)
+def test_words_that_are_no_weekday_and_working_weeks_are_not_dated(said: str) -> None:
+    assert not resolve_dates(said, WEDNESDAY)

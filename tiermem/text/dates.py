@@ -45,6 +45,11 @@ _WEEKDAY = (
     r"fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 )
 _LONG_WEEKDAY = "(?P<weekday>" + "|".join(WEEKDAYS) + ")"
+_SHORT_WEEKDAY = (
+    r"(?<!\bmon\sto\s)(?<!\bmon[-–])(?P<weekday>tues?|weds|thu(?:rs?)?|fri|"
+    r"(?:(?<=\bon\s)|(?<=\bby\s)|(?<=\buntil\s)|(?<=\btill\s)|(?<=\btil\s))(?:mon|wed|sat|sun))\b(?!['’-]\w)"
+)
+"""Short names of weekdays; those that are words too, after words of time alone."""
 _FROM_WEEKDAY = re.compile(_LONG_WEEKDAY + r"\s?(?:-|–|to|until|till|through)\s?$", re.IGNORECASE)
 _TO_WEEKDAY = re.compile(r"\s?(?:-|–|to|until|till|through)\s?" + _LONG_WEEKDAY, re.IGNORECASE)
 _SEASON = "(?P<season>" + "|".join(_SEASONS) + ")"
@@ -567,6 +572,7 @@ _RULES = (
     _rule(_WHICH + r"\s++" + _UNIT + r"\b", _shift),
     _rule(_WHICH + r"\s++" + _SEASON + r"\b", _season),
     _rule(r"(?P<which>)" + _LONG_WEEKDAY + r"\b" + _NO_DATE_AFTER, _weekday),
+    _rule(r"(?P<which>)" + _SHORT_WEEKDAY + _NO_DATE_AFTER, _weekday),
     _rule(
         r"(?:in|since|until|by|of|during|early|late|mid)[\s-]++(?P<which>last|next|)\s*+" + _MONTH,
         _bare_month,
