@@ -1,6 +1,6 @@
-"""How weekdays of 120 texts, written without knowledge of the rules, are dated; half of them kept aside.
+"""How weekdays of 200 texts, written without knowledge of the rules, are dated.
 
-`python -m tests.text.weekdays` prints the figures of both halves.
+`python -m tests.text.weekdays` prints the figures of each part.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Literal
 from tiermem.text import resolve_dates
 
 Outcome = Literal["right", "wrong", "open", "rightly open"]
-HALVES = ("open", "kept")
-"""Read while the rules were written, and not."""
+PARTS = ("open", "kept", "third")
+"""Read while the rules were written; not read then; by another writer, after the last change of a rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeekdayText:
     """A text with a weekday phrase, and the day that it names, if that can be known."""
 
-    half: str
+    part: str
     said_at: datetime
     text: str
     phrase: str
@@ -32,11 +32,11 @@ class WeekdayText:
 
 
 def read_texts() -> list[WeekdayText]:
-    """The texts of both halves."""
+    """The texts of all parts."""
     lines = Path(__file__).with_name("weekdays.jsonl").read_text(encoding="utf-8").splitlines()
     return [
         WeekdayText(
-            half=line["half"],
+            part=line["part"],
             said_at=datetime.fromisoformat(line["said_at"]),
             text=line["text"],
             phrase=line["phrase"],
@@ -57,16 +57,16 @@ def judge(item: WeekdayText) -> Outcome:
     return "open" if item.expected else "rightly open"
 
 
-def count_outcomes(half: str) -> Counter[Outcome]:
-    """How many texts of a half have which outcome."""
-    return Counter(judge(item) for item in read_texts() if item.half == half)
+def count_outcomes(part: str) -> Counter[Outcome]:
+    """How many texts of a part have which outcome."""
+    return Counter(judge(item) for item in read_texts() if item.part == part)
 
 
 if __name__ == "__main__":
-    for name in HALVES:
+    for name in PARTS:
         counts = count_outcomes(name)
         total = counts.total()
-        known = sum(item.expected is not None for item in read_texts() if item.half == name)
+        known = sum(item.expected is not None for item in read_texts() if item.part == name)
         sys.stdout.write(
             f"{name}: {dict(counts)}; wrong {counts['wrong'] / total:.1%} of {total}, "
             f"right {counts['right'] / known:.1%} of {known} with a known day\n"
