@@ -1,16 +1,14 @@
-"""What is computed from stated words, and computed again from the words of pages."""
+"""Dates that are counted from when words were said, and computed again from the words of pages."""
 
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pagestore import Page, Span, Turn
 from tests.text.dialogue import page_of
-from tiermem.model import Derivation, DerivationKind, Term
-from tiermem.proof import recomputed
-from tiermem.proof.derive import counted_date, term
+from tiermem.model import Derivation
+from tiermem.proof.derive import counted_date
+from tiermem.reading.looking_back.recomputing import recompute
 from tiermem.text import Source, resolve_dates
 
 SAID = datetime(2023, 10, 20, 9, 0, tzinfo=UTC)
@@ -37,7 +35,7 @@ def source(index: int, page: Page = PAGE) -> Source:
 def made(derivation: Derivation | None) -> tuple[str, str, list[str]]:
     """Kind, value and the words of the terms, once it has been computed again from the page."""
     assert derivation is not None
-    assert recomputed(derivation) == derivation.value
+    assert recompute(derivation) == derivation.value
     for item in derivation.terms:
         if item.text:
             assert " ".join(PAGE.words(span) for span in item.spans) == item.text
@@ -60,49 +58,3 @@ def test_a_date_is_counted_from_when_the_words_were_said(wanted: str, value: str
 def test_a_date_that_nothing_counts_to_or_that_is_named_outright_is_not_counted() -> None:
     for text in ("November 2022", "3 October 2023", "2021"):
         assert counted_date(resolve_dates(text, None)[0], [source(0), source(2)]) is None
-
-
-@pytest.mark.parametrize(
-    ("kind", "texts", "value"),
-    [
-        ("sum", ["$20", "$25"], "$45"),
-        ("sum", ["two", "twenty-five", "1,250"], "1277"),
-        ("difference", ["$25", "$20"], "$5"),
-        ("difference", ["$25", "20"], "5"),
-        ("difference", ["$25", "$20", "$1"], None),
-        ("sum", ["$25"], None),
-        ("sum", ["$25", "3 October 2023"], None),
-        ("sum", ["$25", "two or three"], None),
-        ("count", ["a red bike", "a blue bike"], "2"),
-        ("count", [], None),
-    ],
-)
-def test_what_version_1_computed_is_computed_again(
-    kind: DerivationKind, texts: list[str], value: str | None
-) -> None:
-    terms = tuple(Term(text=text) for text in texts)
-    assert recomputed(Derivation(kind=kind, value="", terms=terms)) == value
-
-
-@pytest.mark.parametrize(
-    ("value", "right"), [("14 days", "14 days"), ("2 weeks", "2 weeks"), ("0 month", "0 months"), ("x", None)]
-)
-def test_a_duration_lies_between_two_dates_or_days_of_saying(value: str, right: str | None) -> None:
-    ends = [Term(text="3 October 2023"), Term(text="", said_at=datetime(2023, 10, 17, tzinfo=UTC))]
-    assert recomputed(Derivation(kind="duration", value=value, terms=tuple(ends))) == right
-
-
-@settings(max_examples=200)
-@given(
-    st.sampled_from(["date", "count", "sum", "difference", "duration"]),
-    st.text(max_size=20),
-    st.lists(st.text(max_size=30), max_size=3),
-)
-def test_no_derivation_raises(kind: str, value: str, texts: list[str]) -> None:
-    terms = tuple(Term(text=text, said_at=SAID) for text in texts)
-    recomputed(Derivation(kind=kind, value=value, terms=terms))  # type: ignore[arg-type]
-
-
-def test_one_thing_told_twice_is_one() -> None:
-    once = term(source(4), 7, 17)
-    assert recomputed(Derivation(kind="count", value="1", terms=(once, once))) == "1"

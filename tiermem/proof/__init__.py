@@ -1,7 +1,6 @@
 """The guard: whether words on pages bear out what is claimed, and which words may be evidence. Code alone."""
 
 from tiermem.proof.concluded import ONLY_CONCLUDED, is_concluded, only_concluded, without_words
-from tiermem.proof.derive import recomputed
 from tiermem.proof.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of, is_lone
 from tiermem.proof.grade import Grade, grade
 from tiermem.proof.instructions import instruction_like
@@ -45,7 +44,6 @@ __all__ = [
     "proof_rank",
     "quotations",
     "readable",
-    "recomputed",
     "remaining",
     "stems_of_turns",
     "withheld",

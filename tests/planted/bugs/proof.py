@@ -34,11 +34,11 @@ BUGS = (
     ),
     Bug(
         name="one thing told twice counts as two",
-        file="tiermem/proof/derive.py",
-        function="recomputed",
+        file="tiermem/reading/looking_back/recomputing.py",
+        function="recompute",
         before="{(item.spans, item.text) for item in terms}",
         after="terms",
-        found_by=("tests/proof/test_derive.py", "tests/proof", "tests/api"),
+        found_by=("tests/reading/test_recomputing.py", "tests/reading", "tests/api"),
     ),
     Bug(
         name="a year ago is any day of that year",
@@ -50,11 +50,11 @@ BUGS = (
     ),
     Bug(
         name="a difference of three amounts is computed",
-        file="tiermem/proof/derive.py",
+        file="tiermem/reading/looking_back/recomputing.py",
         function="_sum_again",
         before='derivation.kind == "difference" and len(rest) != 1',
         after="not rest",
-        found_by=("tests/proof/test_derive.py", *_ALL),
+        found_by=("tests/reading/test_recomputing.py", *_ALL),
     ),
     Bug(
         name="any caution is taken for the topic",

@@ -12,8 +12,8 @@ from datetime import datetime
 
 from pagestore import Page, PageId, SessionId, Span
 from tiermem.model import Answer, Citation, Derivation, Term, Trace, Way
-from tiermem.proof import recomputed
 from tiermem.proof.in_words import check_in_words, decision_in_words, derivation_in_words, support_in_words
+from tiermem.reading.looking_back.recomputing import recompute
 from tiermem.reading.quoting import lines, words
 from tiermem.reading.view import FetchedPages
 from tiermem.text.unicode import replace_surrogates
@@ -154,7 +154,7 @@ def again(derivation: Derivation, pages: Mapping[PageId, Page]) -> str | None:
     terms = tuple(_as_it_stands(term, pages) for term in derivation.terms)
     if any(term is None for term in terms):
         return None
-    return recomputed(replace(derivation, terms=tuple(term for term in terms if term is not None)))
+    return recompute(replace(derivation, terms=tuple(term for term in terms if term is not None)))
 
 
 def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:

@@ -13,9 +13,9 @@ from itertools import zip_longest
 from tiermem.ledger import Tier1
 from tiermem.llm.prompts import load
 from tiermem.model import Action, Answer, AnswerId, Check, Evidence, Round
-from tiermem.proof import recomputed
 from tiermem.proof.in_words import check_in_words, decision_in_words, derivation_in_words
 from tiermem.reading.interface import ReadsLedger
+from tiermem.reading.looking_back.recomputing import recompute
 
 _SAME = 1e-4
 """Scores closer than this are one score: embedders round differently in batches of other sizes."""
@@ -118,7 +118,7 @@ def _other_prompts(answer: Answer) -> Iterator[Difference]:
 def _other_values(answer: Answer) -> Iterator[Difference]:
     """Derivations that give another value when they are computed again from their recorded terms."""
     for one in answer.derivations:
-        now = recomputed(one)
+        now = recompute(one)
         if now != one.value:
             yield Difference(what=f"derivation of {one.value!r}", then=one.value, now=now or "nothing")
 
