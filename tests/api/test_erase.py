@@ -23,7 +23,8 @@ from tiermem.ledger import Ledger, Retired
 from tiermem.ledger.entries import encode
 from tiermem.ledger.kinds import kind_of
 from tiermem.model import Claim, LinkedFact
-from tiermem.proof import fingerprints_of, link
+from tiermem.proof import link
+from tiermem.text.fingerprints import fingerprints_of
 
 BISCUIT = "What is Biscuit allergic to?"
 ROOF = "How much did Melanie pay for the new roof of the pottery studio?"

@@ -15,7 +15,7 @@ from pagestore import SpaceId
 from tiermem.api import leftovers
 from tiermem.api.leftovers import _parts_near, _readings, leftover_scan
 from tiermem.index.folder import FILE
-from tiermem.proof import fingerprints_of
+from tiermem.text.fingerprints import fingerprints_of
 
 PHRASE = "the blue vault opens at midnight"
 WRITTEN = [

@@ -32,7 +32,7 @@ from tiermem.index.folder import FILE
 from tiermem.ledger import entry_texts
 from tiermem.ledger.entries import decode_body
 from tiermem.ledger.replacements import REPLACEMENT
-from tiermem.proof import FEW, Fingerprints, is_lone
+from tiermem.text.fingerprints import FEW, Fingerprints, is_lone
 
 _WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased", "upgraded")
 """Lines of a log that hold numbers, times, hashes and names of sessions and agents, and no words."""

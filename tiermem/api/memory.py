@@ -82,7 +82,6 @@ from tiermem.model import (
     Usage,
     WriteBack,
 )
-from tiermem.proof import Fingerprints, fingerprints_of
 from tiermem.reading import (
     Audit,
     Context,
@@ -106,6 +105,7 @@ from tiermem.runtime.shared_components import SharedComponents, acquire_componen
 from tiermem.salience import Outcome, Signals
 from tiermem.settings import IN_PROCESS, Settings, When
 from tiermem.storage import HasTables
+from tiermem.text.fingerprints import Fingerprints, fingerprints_of
 from tiermem.trust import TrustLevels, lower_turns, stamp_turns
 from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (

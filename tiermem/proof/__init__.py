@@ -1,7 +1,6 @@
 """The guard: whether words on pages bear out what is claimed, and which words may be evidence. Code alone."""
 
 from tiermem.proof.concluded import ONLY_CONCLUDED, is_concluded, only_concluded, without_words
-from tiermem.proof.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of, is_lone
 from tiermem.proof.grade import Grade, grade
 from tiermem.proof.instructions import instruction_like
 from tiermem.proof.link import link
@@ -21,21 +20,16 @@ from tiermem.proof.withheld import (
 
 __all__ = [
     "CONTENT_FREE",
-    "FEW",
     "GAP",
     "LEFT_OUT",
     "ONLY_CONCLUDED",
-    "Fingerprints",
     "Grade",
     "at_least",
     "closed",
-    "fingerprints",
-    "fingerprints_of",
     "grade",
     "in_words_of",
     "instruction_like",
     "is_concluded",
-    "is_lone",
     "is_still_supported",
     "kept",
     "link",

@@ -24,7 +24,7 @@ from pagestore.errors import Locked, PageStoreError
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
 from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt, Unread
 from tiermem.model import AnswerId, FindingId, UnitId
-from tiermem.proof import FEW, Fingerprints, fingerprints, fingerprints_of
+from tiermem.text.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of
 from tiermem.writing.closure import Closure, ErasedTurns, closure
 from tiermem.writing.projection import Projection
 from tiermem.writing.versions import is_version_of, version_id

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiermem.proof.fingerprints import fingerprints, fingerprints_of
+from tiermem.text.fingerprints import fingerprints, fingerprints_of
 
 word = st.sampled_from(["the", "a", "cat", "concatenate", "Straße", "STRASSE", "42", "é", "cats"])
 blank = st.sampled_from([" ", "\n", ", ", "\0", '"', " " * 300])
