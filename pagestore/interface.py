@@ -193,8 +193,8 @@ class KeepsPages(Protocol):
     """An ability of some logs: to give pages again that they read and checked before."""
 
     def kept_page(self, page_id: PageId) -> Page:
-        """`page`, where nothing of it changed since it was last read as it was then: not read anew, so damage
-        done to the storage meanwhile shows in `page` and `verify` alone, and nowhere else from then on.
+        """`page`, as it was last read where nothing of it changed since. It is not read again, so damage done
+        to the storage meanwhile shows only in `page` and `verify`.
 
         What is returned is shared: it must not be changed. Nothing that was erased is given.
         """

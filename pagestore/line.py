@@ -5,7 +5,7 @@
 `q` is the gap-free number of the record, `d` the highest number known to be durable when the line was
 written, `t` its type, `c` the CRC-32 of every byte before `,"c":`. A line holds no line break of any
 kind, so `grep`, `jq` and naive readers see one record a line. Any text survives: lone surrogates are
-escaped; the low half of two surrogates that stand next to each other is written raw, because JSON would
+escaped; the low half of two surrogates that are next to each other is written raw, because JSON would
 read two escapes as one character (the one case in which a line is not valid UTF-8).
 """
 
@@ -29,7 +29,7 @@ MALFORMED = (KeyError, TypeError, ValueError, IndexError, OverflowError, Attribu
 """What reading raises over a line whose checksum fits and whose fields are not those of this format."""
 
 TURNS = frozenset({"turn", "gone"})
-"""The types of lines that stand for a turn."""
+"""The types of lines that hold a turn, or the tombstone of one."""
 
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _TAIL = len(b',"c":"00000000"}\n')

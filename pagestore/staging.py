@@ -1,4 +1,4 @@
-"""Lines on their way into the log: numbered as they will stand there, pages formed as turns arrive.
+"""Lines to be added to the log: numbered as they will be there, pages formed as turns arrive.
 
 The rule: a page is sealed before the turn that no longer fits on it, in the same commit. Whatever part of
 a commit survives a crash, the turns left waiting fit on one page or seal at the next opening.

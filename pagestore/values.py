@@ -1,4 +1,4 @@
-"""The values every other room builds on: what was said, the page it is on, and where on it words stand.
+"""The values that all other modules use: what was said, the page it is on, and where words are on it.
 
 A `Turn` is what one party said, once. A `Page` is an ordered run of turns of one session, of one agent or of
 none, rendered to text by a pure function, so that a `Span` (a half-open character range) means the same words
@@ -200,7 +200,7 @@ class Appended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """A log up to its record `seq`, told from every other log and from any other past of the same one.
+    """Identifies a log up to its record `seq` among all logs and all other pasts of the same one.
 
     Logs that hold the same up to there have the same `digest`, and no others. Erasing does not change it.
     Without arguments: nothing yet, which every log begins with.

@@ -28,7 +28,7 @@ def make_bundle(
 
     Of the pages it cites it holds the turns whose words are cited, and of the others a salted hash;
     with `whole_pages` every turn; of pages that `shows` is false of, no word. It is bound to the log as it
-    stands; with `checkpoint`, one kept elsewhere, to that one if it is new enough, else with the proof that
+    is now; with `checkpoint`, one kept elsewhere, to that one if it is new enough, else with the proof that
     the log has only grown since.
     A bundle proves nothing of open pages: its checkpoint names the tree alone.
     Raises `PageNotFound` while a cited page is open, `Corrupt` when the log does not bear out `checkpoint`.

@@ -2,7 +2,7 @@
 
 What is checked, in this order: that the file is as it was written; that the checkpoint is the one kept
 elsewhere, or grew from it; that the answer's record is in the tree it commits to; that each cited page is,
-and that its id is made of the hashes of its turns; that the words cited stand in those turns.
+and that its id is made of the hashes of its turns; that the words cited are in those turns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ODD = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowErr
 def verify_bundle(data: bytes, checkpoint: Checkpoint | None = None) -> BundleReport:
     """Check the bytes of a bundle file, offline, against a checkpoint kept elsewhere where there is one.
 
-    Never raises: what is wrong is in `failed`, with where it stands; what nobody could tell is in
+    Never raises: what is wrong is in `failed`, with its place; what cannot be decided is in
     `unproved`.
     """
     try:

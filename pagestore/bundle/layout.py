@@ -13,8 +13,8 @@ r"""A bundle as a file: plain JSON, one part a line, each line under a checksum.
     "sums":["9ae0c3f1",…],"c":"5c0f2a11"}
 
 The rule: a bundle has one form. What does not read back to the very same bytes is refused, so there is
-no byte that could be changed unseen; the checksums (CRC-32 a line, as in the log) tell where. They guard
-against accidents; against forgers stand the proofs. The recipe also tells of which format the checkpoint is:
+no byte that could be changed unseen; the checksums (CRC-32 a line, as in the log) show where. They guard
+against accidents, and the proofs against forgers. The recipe also states the format of the checkpoint:
 `tiermem-bundle-1` is that of logs of format 1.
 """
 

@@ -39,7 +39,7 @@ class Lines(Protocol):
         """Every intact line of a part, in order, and in its place what is none; `after` is the number before.
 
         The first time, in order of the parts and before anything else is asked, what was never acknowledged
-        is told from what is damaged: it is left out, and `repair` removes it. The parts of a turn are there
+        is not reported as damage: it is left out, and `repair` removes it. The parts of a turn are there
         all or none.
         """
         ...

@@ -76,7 +76,7 @@ class TierMemMemory(Memory):
         cancellation_token: CancellationToken | None = None,
         **kwargs: Any,
     ) -> MemoryQueryResult:
-        """What fits a query best, with scores and where the words stand; `kwargs` are more filters."""
+        """What fits a query best, with scores and where the words are; `kwargs` are more filters."""
         wanted = looked_for(_text_of(query) if isinstance(query, MemoryContent) else query)
         confines = as_filters({**self._only, **kwargs})
         found = await in_thread(self._memory.recall, wanted, limit=self._most, kind=self._kind, **confines)

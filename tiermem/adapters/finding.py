@@ -27,7 +27,7 @@ async def in_thread(call: Callable[..., _T], *args: Any, **keywords: Any) -> _T:
 
 
 def id_of(found: tiermem.Evidence) -> str:
-    """The id of a unit, or where a turn or page stands: the same each time it is found."""
+    """The id of a unit, or the spans of a turn or page: the same each time it is found."""
     if found.unit_id is not None:
         return found.unit_id
     return ",".join(f"{span.page_id}:{span.start}-{span.end}" for span in found.spans)

@@ -23,7 +23,7 @@ class TierMemRetriever:
 
     `top_k` is how many at most (1 to 10,000). `kind` is `any`, `units`, `turns` or `pages`; `only` are
     filters of `Memory.recall`, to which those of `run` are added. A document's id is the unit's, or where its
-    words stand; its meta says what is known of it. A memory is open, so a pipeline with one is not written to
+    words are; its meta says what is known of it. A memory is open, so a pipeline with one is not written to
     YAML.
     """
 

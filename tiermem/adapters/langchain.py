@@ -33,7 +33,7 @@ class TierMemRetriever(BaseRetriever):
 
     `k` is how many at most (1 to 10,000), here or in `invoke(query, k=…)`. `kind` is `any`, `units`, `turns`
     or `pages`; `only` are filters of `Memory.recall`. A document's id is the unit's, or where its words
-    stand; its metadata says what is known of it. Raises what `Memory.recall` raises.
+    are; its metadata says what is known of it. Raises what `Memory.recall` raises.
     """
 
     memory: tiermem.Memory

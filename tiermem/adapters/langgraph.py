@@ -99,7 +99,7 @@ def _session(named: str | None, config: RunnableConfig) -> str:
 
 
 def _turn(items: Items, message: BaseMessage, number: int) -> tiermem.Turn:
-    """A message as the same turn each time; one without an id is told from others by where it stands."""
+    """A message as the same turn each time; one without an id is identified by its `number`."""
     written = message_to_dict(message)
     known_by = json.dumps([message.id or number, written["type"], said_in(message)])
     turn = items.turn(written, text=said_in(message), role=message.type)

@@ -74,7 +74,7 @@ class TierMemRetriever(BaseRetriever):
     """The units and turns of a memory that fit a query best, as nodes with their scores.
 
     `similarity_top_k` is how many at most. `kind` is `any`, `units`, `turns` or `pages`; `only` are filters
-    of `Memory.recall`. A node's id is the unit's, or where its words stand; its metadata says what is
+    of `Memory.recall`. A node's id is the unit's, or where its words are; its metadata says what is
     known of it, of which prompts show when it was said.
     """
 

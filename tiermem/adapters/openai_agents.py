@@ -29,7 +29,7 @@ class TierMemSession(SessionABC):
     An item that says nothing, like reasoning that is not shown, is kept too. `speakers` name who speaks in
     a role: `{"user": "Ann"}`. Turns of the session that were not added as items are not among them.
     `pop_item`, by which the SDK takes back what it tries again, and `clear_session` erase, with all that
-    rests on the words. `session_settings` say how many items are got where nobody says.
+    rests on the words. `session_settings.limit` is the default limit of `get_items`.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ def finding_unit_id(space: SpaceId, finding_id: FindingId) -> UnitId:
 
 
 def merged_unit_id(space: SpaceId, merged: Sequence[UnitId]) -> UnitId:
-    """The id of the unit that stands for some that tell the same, in whatever order these are named."""
+    """The id of the unit that others are merged into, in whatever order these are named."""
     return UnitId("u1:" + _digest("merged", space, sorted(merged)))
 
 

@@ -43,7 +43,7 @@ class WhatGoes(Protocol):
         """The pages of the turns, under every id that they have or had."""
 
     def touches(self, span: Span) -> bool:
-        """Whether the span stands, in part at least, in a turn that goes."""
+        """Whether any part of the span is in a turn that goes."""
 
     def repeated_in(self, texts: Iterable[str | None]) -> bool:
         """Whether any of some texts repeats the words."""
@@ -124,7 +124,7 @@ def as_it_is(value: dict[str, Any]) -> dict[str, Any]:
 class Kind(Generic[_E]):
     """All that the rest of the ledger, and erasing, ask of a kind of record.
 
-    What has no default nobody may forget: without it the kind does not type-check.
+    What every kind must define has no default, so a kind without it does not type-check.
     """
 
     name: str

@@ -20,7 +20,7 @@ from tiermem.salience import Signals, tier_of
 
 
 class Tier1(Folds):
-    """Units, pages, answers, findings and decisions as they stand after record `head`."""
+    """Units, pages, answers, findings and decisions as of record `head`."""
 
     def __init__(self) -> None:
         super().__init__()

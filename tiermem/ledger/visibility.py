@@ -24,7 +24,7 @@ from tiermem.model import SummaryUnit, UnitId
 class Visibility:
     """What `agent` may see, the owner where there is none: what is of no agent, and what is of `agents`.
 
-    `agents` is `None` where nobody's is kept from it. `shared` are the units that were shared, and with
+    `agents` is `None` where it sees those of every agent. `shared` are the units that were shared, and with
     `all_units` all are. `groups` are the several agents to whom some unit belongs together.
     """
 
@@ -65,7 +65,7 @@ class Visibility:
 
     @property
     def owners(self) -> frozenset[str] | None:
-        """Whose turns and pages an index is to find beside those of nobody; `None` for everybody's."""
+        """Whose turns and pages an index is to find, besides those without an owner; `None` for all."""
         if self.agents is None:
             return None
         seen = (group for group in self.groups if self.of(group))

@@ -110,7 +110,7 @@ class GuardedClient(DefaultAsyncHttpxClient):
 
 
 def address_of(base_url: str | None) -> str | None:
-    """The URL without user and password, which are sent as a header and stand in no log of URLs."""
+    """The URL without user and password, which are sent as a header and are in no log of URLs."""
     if base_url is None:
         return None
     parts = urlsplit(base_url)

@@ -181,7 +181,7 @@ class OpenAIModel:
                 listed = await client.models.list()
                 return frozenset(str(model.id) for model in listed.data)
             except (openai.OpenAIError, AttributeError, TypeError, ValueError) as error:
-                # What is no endpoint of models (a page, other JSON) is not told by the vendor's own errors.
+                # A reply that lists no models (a page, other JSON) raises none of the vendor's own errors.
                 raise ModelUnavailable(f"{self._main} lists no models ({type(error).__name__})") from None
 
     async def close(self) -> None:

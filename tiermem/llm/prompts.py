@@ -42,7 +42,7 @@ class Prompt:
         return f"{self.name}@{self.digest}"
 
     def render(self, **values: str) -> str:
-        """Fill in every declared input and nothing else; each stands in its own fenced block."""
+        """Fill in every declared input and nothing else; each is put in its own fenced block."""
         if values.keys() != self.inputs:
             raise TypeError(f"prompt {self.name!r} takes {sorted(self.inputs)}, got {sorted(values)}")
         joined = {name: join_surrogates(value) for name, value in values.items()}

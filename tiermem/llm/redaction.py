@@ -80,7 +80,7 @@ def shown_url(url: str) -> str:
 
 
 class _Runs:
-    """Runs of characters that stand in one of the given texts, each at least as long as told for it."""
+    """Runs of characters from the given texts, each at least as long as the length given with the text."""
 
     def __init__(self, forms: Iterable[tuple[str, int]]) -> None:
         self._grams: dict[int, set[str]] = {}
@@ -116,7 +116,7 @@ def _without(text: str, length: int, grams: set[str]) -> str:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """The secret as servers write it: as it is, URL-encoded, in hex, in base64 wherever it stands in it."""
+    """The secret as servers write it: as it is, URL-encoded, in hex, in base64 at any alignment."""
     raw = secret.encode(errors="replace")
     yield secret
     encoded = quote(secret, safe="")

@@ -68,6 +68,6 @@ class ScriptedModel(FunctionModel):
         return line
 
     def finish(self) -> None:
-        """`AssertionError` when lines are left that nobody asked for."""
+        """Raise `AssertionError` when lines are left that were never asked for."""
         if self._script:
             raise AssertionError(f"never asked: {[prompt for prompt, _ in self._script]}")

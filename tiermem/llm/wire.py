@@ -150,13 +150,13 @@ def _excerpt(body: Any, redact: Callable[[str], str]) -> str:
 
 
 def model_in(body: Any, redact: Callable[[str], str]) -> str | None:
-    """The name of the model that answered, where it is told."""
+    """The name of the model that answered, where the reply states it."""
     name = body.get("model") if isinstance(body, dict) else None
     return redact(join_surrogates(name)) if isinstance(name, str) and name else None
 
 
 def usage_of_call(body: Any, call: Call) -> tuple[Usage, bool]:
-    """Tokens of a completion, and whether the endpoint told them; else estimated at four bytes a token."""
+    """Tokens of a completion, and whether the endpoint reported them; if not, four bytes are a token."""
     tokens = _tokens(body)
     if tokens is not None:
         cached = (tokens.prompt_tokens_details or _CachedDetails()).cached_tokens or 0
@@ -172,14 +172,14 @@ def usage_of_call(body: Any, call: Call) -> tuple[Usage, bool]:
 
 
 def usage_of_embedding(body: Any, texts: Sequence[str]) -> tuple[Usage, bool]:
-    """Tokens of an embedding request, and whether the endpoint told them."""
+    """Tokens of an embedding request, and whether the endpoint reported them."""
     tokens = _tokens(body)
     count = estimated_tokens(texts) if tokens is None else tokens.prompt_tokens
     return Usage(calls=1, embedding_tokens=count), tokens is not None
 
 
 def estimated_tokens(texts: Sequence[str]) -> int:
-    """A rough count for endpoints that tell none."""
+    """A rough count for endpoints that report none."""
     return sum(-(-len(text.encode(errors="replace")) // _BYTES_A_TOKEN) for text in texts)
 
 

@@ -1,4 +1,4 @@
-"""Which questions are under way, and the moment in which none is: what nobody waits for is done then."""
+"""Counts the questions under way, so that work that no caller waits for runs while there are none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ class ActiveQuestions:
 
     @contextmanager
     def question(self) -> Iterator[None]:
-        """While somebody is inside, a question is under way; nobody there may wait for who awaits `none`."""
+        """A question is under way while this is entered.
+
+        Waiting inside for a task that awaits `none` deadlocks.
+        """
         self._under_way += 1
         self._none.clear()
         try:

@@ -1,8 +1,8 @@
 """What a space may spend in a day, counted from what the ledger recorded and enforced before every call.
 
 The rule: a limit is never passed by more than the calls in flight, also over a restart: what was paid
-today stands in the ledger, whether it led to an answer or not. Calls that an endpoint rejected, or that
-nobody received, are no part of the limit. A day is a day of UTC.
+today is in the ledger, whether it led to an answer or not. Calls that an endpoint rejected, or that did
+not reach it, do not count towards the limit. A day is a day of UTC.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _LONGEST_WAIT = 3600.0
 """Seconds; a job that looks whether it is due is begun then."""
 
 CONSOLIDATING = "consolidating"
-"""The job that works step by step, so that nobody need wait for the end of it."""
+"""The job that works step by step, so that callers need not wait for its end."""
 
 Job = Callable[[], Awaitable[object]]
 

@@ -30,7 +30,7 @@ class ReadWriteLock:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Beside nobody."""
+        """Acquire the lock exclusively."""
         async with self._changed:
             while self._closed:
                 await self._changed.wait()

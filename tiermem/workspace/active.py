@@ -1,7 +1,7 @@
 """The active set: items within a budget of tokens. What comes in makes room by the policy's order.
 
 It is never over its budget. What needs more room than there can be is not taken in, and nothing leaves for
-it. Time does not go back here: a clock that does is taken to stand still. Safe to use from several threads.
+it. Time does not go back here: if a clock does, its latest time counts. Safe to use from several threads.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tiermem.workspace.evict import Eviction, EvictionQueue, Hybrid
 from tiermem.workspace.items import Item, aware
 
 MOST_TOKENS = 128_000
-"""Tokens that a workspace holds where nobody says."""
+"""Tokens that a workspace holds by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

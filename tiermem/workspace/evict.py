@@ -43,7 +43,7 @@ class Eviction(Protocol):
     def ages(self) -> bool:
         """Whether ranks change by the time alone, with nothing done to an item.
 
-        Then all of them are made anew for each eviction.
+        If so, all of them are computed again for each eviction.
         """
         ...
 
@@ -197,7 +197,7 @@ class EvictionQueue:
                 yield known[2]
 
     def _make(self, now: datetime) -> None:
-        """Make the heap anew, of what is there."""
+        """Rebuild the heap from the items that are left."""
         self._heap = [
             (self._policy.rank(item, now), place, version, key)
             for key, (place, version, item) in self._live.items()

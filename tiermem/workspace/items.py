@@ -1,4 +1,4 @@
-"""One thing that is held in mind: words, what they cost, and where they stand in memory."""
+"""One item of a workspace: words, how many tokens they take, and where they are in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagestore import Span
 from tiermem.model import Evidence, Named, UnitId
 
 UNKNOWN_IMPORTANCE = 0.5
-"""Of what nobody judged: between what matters and what does not."""
+"""The importance of an item that was not judged: between what matters and what does not."""
 
 _HOUR = 3600.0
 

@@ -9,11 +9,11 @@ what these rules share. The rules of units:
 - A unit that code derived goes with any turn that holds a term of the derivation.
 
 And of every record:
-- No record names a unit that goes, whose id is made of its words, nor decides on a finding that nobody has
-  any more.
+- No record names a unit that goes, because the id is made of its words, and none decides on a finding that
+  no answer has any more.
 - An entry that does not say what it was shown (older versions kept no note of it) counts as shown the turns.
 - What may stay of a record that goes replaces it, so the fold of the log never holds what went.
-- Where telling what may stay raises something unexpected, nothing stays but the cost.
+- Where the rule of a kind raises something unexpected, nothing of the record stays but the cost.
 - A record of a kind that a newer version added goes where it holds the words, or names what goes.
 """
 
@@ -100,7 +100,7 @@ class ErasedTurns:
         if not beside and not shown:
             repeats = self.repeated_in([unit.scene, unit.paraphrase])
             return replace(unit, scene=None, paraphrase=None) if repeats else unit
-        # A scene and a paraphrase are told by all that was shown, and nothing proves them.
+        # A scene and a paraphrase may repeat anything that was shown, and no spans prove them.
         spans = tuple(span for span in unit.spans if not self.touches(span))
         left = replace(unit, spans=spans, scene=None, paraphrase=None)
         if not left.spans:
@@ -164,13 +164,13 @@ def closure(entries: Iterable[LoggedEntry], erased: ErasedTurns) -> Closure:
 
 
 def _left_of(entry: Entry, one: LoggedEntry, erased: ErasedTurns, past: Past) -> Entry | None:
-    """What may stay of an entry by the rule of its kind, and what was paid where that cannot be told."""
+    """What may stay of an entry by the rule of its kind; where that rule fails, only what was paid."""
     kind = kind_of(entry)
     try:
         return kind.may_stay(entry, erased, past)
     except (Closed, Inaccessible):
         raise  # nothing is erased yet, and what was announced is finished later
-    except Exception as error:  # noqa: BLE001  # logged; what nobody can tell apart from what goes, goes
+    except Exception as error:  # noqa: BLE001  # logged; an entry that cannot be checked goes
         unexpected(error, f"telling what may stay of record {one.logged_at}")
     for value in values_in(entry):
         if isinstance(value, SummaryUnit):

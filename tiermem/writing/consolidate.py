@@ -266,7 +266,7 @@ class Consolidator:
         ]
 
     async def _entry(self, one: _Pass, merge: Merge) -> Consolidated | None:
-        """The merge, of those of its units that may stand for each other now; `None` where none may."""
+        """The merge of those of its units that fit the first now; `None` if none does, or it is known."""
         tier1, kept = self._ledger.tier1, merge.units[0]
         fitting = [kept]
         for other in merge.units[1:]:
@@ -287,7 +287,7 @@ class Consolidator:
         return Consolidated(unit=_standing_for(fitting, unit_id), merged=ids, reason=reason)
 
     async def _why_not(self, tier1: Tier1, kept: SummaryUnit, other: SummaryUnit) -> str | None:
-        """Why one unit may not stand for another as they are now; `None` where it may."""
+        """Why two units may not be merged as they are now; `None` where they may."""
         for unit in (kept, other):
             if tier1.unit(unit.id) != unit or not tier1.is_active(unit.id):
                 return "one of them changed meanwhile"
@@ -314,7 +314,7 @@ class Consolidator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Side:
-    """A unit, what its spans hold, and the turns these stand in, as filters see them."""
+    """A unit, what its spans hold, and the turns these are in, as filters see them."""
 
     neighbour: Neighbour
     told_by: list[Turn]

@@ -42,7 +42,7 @@ class UnitsMade:
     worded: int = 0
 
     def of(self, page_id: PageId) -> tuple[SummaryUnit, ...]:
-        """The units whose first words stand on a page."""
+        """The units whose first span is on a page."""
         return tuple(unit for unit in self.units.values() if unit.spans[0].page_id == page_id)
 
 
@@ -51,7 +51,7 @@ async def distil(
 ) -> tuple[Distilled, ...]:
     """Ask for the facts of pages in one call and prove each; an entry a page, in order.
 
-    What the call cost, what was rejected and how many claims were only worded stand in the first entry.
+    The first entry has the cost of the call, what was rejected and how many claims were only worded.
     Raises what the engine raises.
     """
     with counted() as meter, step("distil"):

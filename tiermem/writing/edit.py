@@ -178,7 +178,7 @@ def _may_supersede(newer: Grounds, older: Grounds) -> bool:
 
 
 def why_not_one(text: str, target: Neighbour, new: str, grounds: Grounds) -> str | None:
-    """Why a merged text may not stand for a unit and for what is new beside it; `None` when it may."""
+    """Why a merged text may not replace the text of a unit and a new fact; `None` when it may."""
     known = target.unit.text
     if len(text) > _LONGEST_TEXT:
         return "it is too long"

@@ -174,7 +174,7 @@ class Eraser:
             return f"waits for the next opening: {error}"
         except PageStoreError:
             raise
-        except Exception as error:  # noqa: BLE001  # told in the receipt, and logged: the words are erased
+        except Exception as error:  # noqa: BLE001  # reported in the receipt, and logged: the words are erased
             return f"waits for the next opening: {unexpected(error, 'taking words out of the index')}"
 
     async def _select_pages(self, selection: Selection) -> tuple[tuple[Page, ...], tuple[Unread, ...]]:
@@ -278,9 +278,10 @@ def _turns_of(pages: Iterable[Page], seqs: frozenset[int]) -> Iterator[Turn]:
 def _announce(
     selection: Selection, pages: Sequence[Page], reason: str, unread: Sequence[Unread] = ()
 ) -> Erasing:
-    """The turns of a selection, whole ones where they stand in parts; raises `UnknownId`, `InvalidInput`.
+    """The turns of a selection, each with all of its parts.
 
-    Raises why a page cannot be read where the turn, or a part of it, may stand there.
+    Raises `UnknownId` where there are none and `InvalidInput` where several sessions have the turn. Raises
+    the error of a page that cannot be read where it may hold the turn or a part of it.
     """
     found = [
         (page, line)

@@ -35,9 +35,9 @@ def idle_by_said_time(pages: Sequence[OpenInfo], *, minutes: float) -> tuple[Ses
 def left_behind(
     pages: Iterable[OpenInfo], *, by: SessionId, turns: Iterable[TurnTimes], minutes: float
 ) -> tuple[SessionId, ...]:
-    """Sessions that one has left behind by `minutes` of said time: with its open page, and `turns` just told.
+    """The sessions that stayed idle while session `by` went on for `minutes`, by when turns were said.
 
-    These count although they may have sealed a page.
+    The turns of `by` are those on its open page and `turns`, just added, which may have sealed a page.
     """
     opened = list(pages)
     own = (turn for page in opened if page.session == by for turn in page.turns)

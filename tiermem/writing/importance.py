@@ -17,7 +17,7 @@ def importance_of(judged: float, spans: Sequence[Span], pages: Iterable[Page]) -
 
 
 def told_under(spans: Sequence[Span], pages: Iterable[Page]) -> tuple[float, ...]:
-    """What callers said of the turns that the spans stand in."""
+    """The importance that callers gave to the turns of the spans, where they gave one."""
     return tuple(
         line.turn.importance
         for page in pages

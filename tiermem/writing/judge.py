@@ -80,8 +80,9 @@ def feedback_on_sources(
     sealed: Mapping[PageId, PageId] = _NONE,
     sees: Visibility = EVERYTHING_SEEN,
 ) -> Feedback:
-    """What came of sources: all alike, or by what of them the output says. A turn stands for its units, or
-    for itself where there are none.
+    """The feedback on sources: in equal shares, or by how much of each source the output repeats.
+
+    The credit of a turn goes to its units, or to the turn where it has none.
     """
     texts: dict[_Source, str] = {}
     for one in sources:

@@ -114,7 +114,7 @@ class Projection:
             await step()
         except TierMemError as error:
             return Unfinished(stage="index", what=what, reason=repr(error))
-        except Exception as error:  # noqa: BLE001  # told in what is returned, and logged
+        except Exception as error:  # noqa: BLE001  # reported in the result, and logged
             return Unfinished(stage="index", what=what, reason=unexpected(error, f"indexing {what}"))
         return None
 
@@ -359,7 +359,10 @@ class Projection:
         await self._index.remove(space, "pages", list(opened))
 
     async def _put_filling(self, filling: Sequence[OpenInfo]) -> None:
-        """Open pages, and of their turns those that are new and those that these stand around."""
+        """Put open pages with their new turns and the turns just before these.
+
+        Of a page that was set aside, all turns are put.
+        """
         read = [await self._page(info.id, kept=True) for info in filling]
         # One that sealed meanwhile comes with the next run: its seal is newer than the head of this one.
         read = [page for page in read if page.sealed_at is None]
@@ -498,8 +501,8 @@ def turn_entries(page: Page, before: Page | None) -> list[Entry]:
     """The turns of a page, found also by what was said around them.
 
     That reaches back to the page before. It does not reach on to the next page, which may not exist
-    yet, and the turns that new ones of an open page stand around are put again with these: what is in
-    the index never depends on when it was put there.
+    yet, and the turns just before new ones of an open page are put again with these: what is in the
+    index never depends on when it was put there.
     """
     earlier = [] if before is None else _turns(before)[-_AROUND:]
     turns = [*earlier, *_turns(page)]

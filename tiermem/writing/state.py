@@ -20,7 +20,7 @@ from tiermem.writing.importance import UNKNOWN
 
 
 def check_statement(turn: Turn) -> None:
-    """Raise `InvalidInput`, with the reason, for a turn whose words cannot become a unit as they stand."""
+    """Raise `InvalidInput`, with the reason, for a turn whose words cannot become a unit unchanged."""
     text, lines = render_page([TurnPart(seq=0, turn=turn)])
     page = Page(
         id=PageId("p1:"), space=SpaceId(""), session=SessionId(""), number=1, text=text, lines=lines,

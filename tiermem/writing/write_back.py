@@ -65,7 +65,7 @@ class _Run:
             self.leave(finding, error)
         except PageStoreError:
             raise
-        except Exception as error:  # noqa: BLE001  # told, and logged as an error
+        except Exception as error:  # noqa: BLE001  # reported as unfinished, and logged as an error
             self.leave(finding, error)
 
 
@@ -152,7 +152,7 @@ class WriteBacks:
             return []
         except PageStoreError:
             raise
-        except Exception:  # noqa: BLE001  # told of the finding for which it is raised again
+        except Exception:  # noqa: BLE001  # reported for the finding that raises it again
             return [one for candidate in candidates for one in await self._judge_worth(run, [candidate])]
         return [(candidate, number in selected) for number, candidate in enumerate(candidates)]
 
@@ -172,7 +172,7 @@ class WriteBacks:
             run.leave(finding, error)
             return ()
         if any(page.sealed_at is None for page in pages):
-            # Turns of open pages are recalled as they stand: nothing is missed while the finding waits.
+            # Recall finds the turns of open pages: nothing is missed while the finding waits.
             run.waiting += 1
             return ()
         fact = _proof(finding.fact, pages)

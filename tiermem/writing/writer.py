@@ -674,7 +674,10 @@ class Writer:
             run.add(kept)
 
     async def _record(self, entry: Distilled, since: int) -> _Outcome:
-        """The entry as it was written: without what a finding told while the page waited for its summary."""
+        """Write the entry without units that are known, and return what was written, or why nothing was.
+
+        A finding may have stated the same while the page waited for its summary.
+        """
         try:
             tier1 = self._ledger.tier1
             new = tuple(unit for unit in entry.units if find_duplicate(tier1, unit.text, unit.spans) is None)

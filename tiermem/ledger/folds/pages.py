@@ -14,8 +14,8 @@ from pagestore import PageId
 class PageSummary:
     """What Tier 1 keeps of a distilled page: how much linked, how much did not, and what was lost.
 
-    `worded` claims left their words and not their wording. What was rejected and worded of pages that were
-    read in one call stands with the first. `seq` is the record of its first distilling; later ones count
+    `worded` claims left their words and not their wording. Of pages that were read in one call, the first
+    counts what was rejected and worded of all. `seq` is the record of its first distilling; later ones count
     in `redistilled`.
     """
 

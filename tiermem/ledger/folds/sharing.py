@@ -25,7 +25,7 @@ class Grant:
 
 
 class SharingFold(TiersFold):
-    """The grants that stand, the units that are shared, and the groups to whom units belong together."""
+    """The grants in force, the units that are shared, and the groups to whom units belong together."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class SharingFold(TiersFold):
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        """The grants that stand, those of one agent together, in the order they were given."""
+        """The grants in force, those of one agent together, in the order they were given."""
         return tuple(grant for granted in self._grants.values() for grant in granted.values())
 
     @property
@@ -44,7 +44,7 @@ class SharingFold(TiersFold):
         return MappingProxyType(self._shared)
 
     def may_see(self, agent: str, other: str) -> bool:
-        """Whether a grant stands that says so, of all or of this one."""
+        """Whether a grant to `agent` that names `other`, an agent or `*`, is in force."""
         return other in self._grants.get(agent, ())
 
     def sees(self, agent: str | None, *, all_units: bool = False) -> Visibility:

@@ -18,8 +18,8 @@ class SignalsFold(TurnsFold):
 
     A judgement moves the units that hold when it is given, and takes the place of an earlier one of the same
     answer: for a unit that does not hold then, the earlier one stays. A merged unit has the uses and the
-    judgements of all that it stands for, and these hold as long as it does. A unit inherits the uses and the
-    judgements of the turns that it rests on.
+    judgements of all that were merged into it, and these hold as long as it does. A unit inherits the uses
+    and the judgements of the turns that it rests on.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class SignalsFold(TurnsFold):
         self._judged_by: dict[str, tuple[UnitId, ...]] = {}
 
     def uses(self, unit_id: UnitId) -> int:
-        """How many answers cited the unit, one that it stands for, or words that these rest on."""
+        """How many answers cited the unit, one merged into it, or words that these rest on."""
         all_of_them = (unit_id, *self.merged(unit_id))
         answers: set[AnswerId] = set()
         return len(
@@ -41,7 +41,7 @@ class SignalsFold(TurnsFold):
         )
 
     def last_used(self, unit_id: UnitId) -> datetime | None:
-        """When an answer last cited the unit, one that it stands for, or words that these rest on."""
+        """When an answer last cited the unit, one merged into it, or words that these rest on."""
         all_of_them = (unit_id, *self.merged(unit_id))
         by_unit = [self._last_used[one] for one in all_of_them if one in self._last_used]
         by_turn = [at for one in all_of_them for at in self.turn_citations(one).values()]
@@ -99,7 +99,7 @@ class SignalsFold(TurnsFold):
             self._judged_by[key] = tuple(one for one in units if key in self._judged.get(one, {}))
 
     def _counts(self, unit_id: UnitId) -> bool:
-        """Whether the unit holds, or one that stands for it does."""
+        """Whether the unit holds, or one that it was merged into does."""
         while not self.is_active(unit_id):
             merged = self.merged_into(unit_id)
             if merged is None:

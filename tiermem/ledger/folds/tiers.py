@@ -2,8 +2,8 @@
 each owner. What an agent may not see makes none of its units cold.
 
 The others are cold. A unit is hot again when it is changed, brought back or cited by an answer, and goes cold
-only for room. What is hot at a record depends on nothing but the records up to it, so an index that is made
-anew holds the same units, and one that is hot and moved by no later record was hot all the time since.
+only for room. What is hot at a record depends on nothing but the records up to it, so an index that is
+rebuilt holds the same units, and one that is hot and moved by no later record was hot all the time since.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Units as they stand: their newest revisions, and which of them hold."""
+"""Units: their newest revisions, and which of them hold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tiermem.model import SummaryUnit, TakenBack, UnitId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedInto:
-    """The units that one unit stands for, each of which tells all of it, and why they were merged."""
+    """The units that were merged into one, each of which states all that it does, and why."""
 
     of: tuple[UnitId, ...]
     reason: str
@@ -63,7 +63,7 @@ class UnitsFold:
         return (unit_id, *self.merged(unit_id), *older)
 
     def merged(self, unit_id: UnitId) -> tuple[UnitId, ...]:
-        """The units that this one stands for, and those that they stand for."""
+        """The units merged into this one, and those merged into them."""
         found: dict[UnitId, None] = {}
         waiting = [unit_id]
         while waiting:
@@ -74,7 +74,7 @@ class UnitsFold:
         return tuple(found)
 
     def standing_behind(self, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
-        """The units that this one stands for and that would hold without it."""
+        """The units merged into this one that would hold without it."""
         stood_for = self.merged(unit_id)
         by_these = {unit_id, *stood_for}
         return tuple(
@@ -86,7 +86,7 @@ class UnitsFold:
         )
 
     def merged_into(self, unit_id: UnitId) -> tuple[UnitId, str] | None:
-        """The unit, not retired, that stands for this one, and why; `None` without."""
+        """The unit, not retired, that this one was merged into, and why; `None` without."""
         for newer in self.superseded_by(unit_id):
             known = self._merged.get(newer)
             if known is not None and unit_id in known.of:
@@ -94,7 +94,7 @@ class UnitsFold:
         return None
 
     def were_parted(self, one: UnitId, other: UnitId) -> bool:
-        """Whether a unit that stood for both was retired: somebody took them apart."""
+        """Whether a unit that both were merged into was retired, which takes them apart."""
         both = {one, other}
         merged = [unit_id for unit_id in tuple(self._merged) if unit_id in self._retired]
         return any(both.issubset(self.merged(retired)) for retired in merged)
@@ -160,7 +160,7 @@ class UnitsFold:
         self._touch(unit.id, seq)
 
     def merge_units(self, unit: SummaryUnit, merged: MergedInto, seq: int) -> None:
-        """Take in a unit that stands for others from record `seq` on, where it is not known."""
+        """Add a unit that others are merged into, from record `seq` on; a known one is ignored."""
         if unit.id not in self._units:
             self._merged[unit.id] = merged
             self.put_unit(unit, seq)

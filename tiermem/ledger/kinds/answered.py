@@ -78,7 +78,7 @@ def _may_stay(entry: Answered, goes: WhatGoes, past: Past) -> Entry:
 
 
 def _tells_of_pages(trace: Trace, goes: WhatGoes) -> bool:
-    """Whether a page of theirs was read, or it was told why not, which may repeat its words."""
+    """Whether a page of theirs was read, or is named in a reason, which may repeat its words."""
     read = {page_id for a_round in trace.rounds for page_id in a_round.pages}
     reasons = [f"{one.reason} {one.fallback}" for one in trace.degradations]
     return any(page_id in read or any(page_id in text for text in reasons) for page_id in goes.pages)

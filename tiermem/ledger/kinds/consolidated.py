@@ -1,6 +1,6 @@
-"""Units that tell the same, as one.
+"""Units that state the same, merged into one.
 
-It goes when any of them goes or changes: what is left of them then stands for itself.
+The record goes when any of them goes or changes: those that are left then hold by themselves again.
 """
 
 from dataclasses import dataclass, replace
@@ -13,9 +13,9 @@ from tiermem.model import Named, SummaryUnit, UnitId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidated(Entry):
-    """A unit in place of some that tell the same: in the words of one of them, resting on those of all.
+    """A unit in place of some that state the same: in the words of one, with the spans of all.
 
-    It supersedes them, and all that they supersede; retiring it brings them back. `reason` is told by code.
+    It supersedes them, and all that they supersede; retiring it brings them back. `reason` is made by code.
     """
 
     unit: SummaryUnit

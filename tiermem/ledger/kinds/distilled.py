@@ -19,8 +19,8 @@ class Distilled(Entry):
     """What became of one sealed page: units that link to it, claims that do not, literals no unit kept.
 
     `literals` is how many there were to keep; `None` in entries of before they were counted. `worded` is how
-    many claims could not be confirmed: of these the words are units, and the wording is not kept. What was
-    rejected, how many were worded, and the usage of pages that were read in one call stand in the first.
+    many claims could not be confirmed: of these the words are units, and the wording is not kept. Of
+    pages that were read in one call, the first has what was rejected, how many were worded, and the usage.
     `beside` are the other pages of that call; `None` in entries of before they were kept. `open_id` is the
     id that the page had while it was being filled, under which its turns may have been cited; `None` in older
     entries.

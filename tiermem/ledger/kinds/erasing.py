@@ -9,7 +9,7 @@ from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnAt:
-    """A turn by the page it stands on (`o1:` while that is open) and its record number."""
+    """A turn by the id of its page (`o1:` while that is open) and its record number."""
 
     page_id: PageId
     seq: int

@@ -1,7 +1,7 @@
 """What came of an answer, or of sources that were used without one, and whose that is.
 
-It goes with its answer, and with any unit it names that goes or changes: how credit was shared out tells of
-all their words together. What is left is folded anew, so the weights are as if it had never been said.
+It goes with its answer, and with any unit it names that goes or changes, because the shares depend on the
+words of all of them. What is left is folded again, so the weights are as if it had never been given.
 """
 
 from dataclasses import dataclass, replace

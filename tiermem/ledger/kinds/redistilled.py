@@ -50,7 +50,7 @@ def _fold(entry: Redistilled, record: Record, folds: Folds) -> None:
 
 
 def _may_stay(entry: Redistilled, goes: WhatGoes, past: Past) -> Redistilled:
-    """The page had lost what none of all its units told, and the hints told of that."""
+    """The units that may stay; of a page with erased turns, losses are counted again and no hint is kept."""
     shown = entry.page_id in goes.pages
     units = past.units_left(entry.units, goes, shown=shown)
     if not shown:

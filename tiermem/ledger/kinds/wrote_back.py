@@ -17,7 +17,7 @@ from tiermem.model import SummaryUnit, UnitId, Usage, WriteBack
 class WroteBack(Entry):
     """The decision on one finding. `unit` is the added or the merged one (same id, next revision).
 
-    What findings cost together (verifying those of one answer) stands in the first of them. `shown` are the
+    What findings cost together (verifying those of one answer) is in the first of them. `shown` are the
     units that whoever decided was shown beside the fact; `None` in entries of before they were kept.
     """
 
