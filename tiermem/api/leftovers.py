@@ -1,14 +1,14 @@
 """Looks through every file of a store, or every table, for words that should no longer be there.
 
 Each file is read as UTF-8, with JSON escapes undone, and as UTF-16 at both alignments and byte orders;
-words are compared as words, so neither case nor punctuation nor line breaks hide them. Only around the words
-that a fingerprint cannot do without is read so; in files that are no text, a letter beyond ASCII that stands
-for one within it (as in "Straße" for "strasse") hides it there. Of the index those files are left out that
-hold vectors, weights and numbers alone.
+words are compared as words, so neither case nor punctuation nor line breaks hide them. Only the bytes around
+words that a fingerprint needs are read in this way. In binary files a word is not found where a non-ASCII
+letter is written for ASCII ones (as in "Straße" for "strasse"). Files of the index that hold only vectors,
+weights and numbers are left out.
 
-The rule: a lone name or number counts where words stand, and nowhere else. The log numbers its records, tells
-places, times and hashes, and names its fields; the index holds numbers and ids; a lock holds the number of a
-process. A price in one of these is no one's word.
+The rule: a lone name or number counts only in places that hold words. The log also holds numbers of records,
+places, times, hashes and names of fields; the index holds numbers and ids; a lock holds the number of a
+process. A price that equals one of these is not a leftover.
 """
 
 from __future__ import annotations
@@ -145,8 +145,8 @@ def scan_tables(values: Iterable[tuple[str, str, bytes]], words: Fingerprints) -
         there = set(_found_in(value, words))
         if lone := {phrase for phrase in there if is_lone(phrase)}:
             is_line = (table, column) == _LINES
-            told = {p for text in _words_of_line(value) for p in words.found_in(text)} if is_line else set()
-            there -= lone - told
+            texts = _words_of_line(value) if is_line else ()
+            there -= lone - {phrase for text in texts for phrase in words.found_in(text)}
         phrases |= there
     return LeftoverScan(
         phrases=len(words.phrases),
@@ -260,7 +260,7 @@ def _written(file: Path) -> Iterator[bytes]:
 
 
 def _parts_near(data: bytes, words: Fingerprints) -> Iterator[bytes]:
-    """The parts of some bytes in which a fingerprint may stand: around words that it cannot do without."""
+    """The parts of some bytes that may hold a fingerprint: those around the words that it needs."""
     if len(words.needed) > FEW or (b"\0" in data and not all(map(str.isascii, words.needed))):
         yield data
         return
@@ -275,8 +275,10 @@ def _parts_near(data: bytes, words: Fingerprints) -> Iterator[bytes]:
 
 
 def _places(data: bytes, needed: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Where one of some words may stand: as it is in UTF-8 or UTF-16, or behind an escape; beyond ASCII,
-    where letters are written in ways that bytes do not show, any line of text with it.
+    """Where one of some words may be: its bytes in UTF-8 or UTF-16, or an escape that may hide it.
+
+    Non-ASCII letters of one word can be written as different bytes: of text with such letters, any line that
+    has the word.
     """
     lowered = data.lower()
     for word in filter(str.isascii, needed):

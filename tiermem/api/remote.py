@@ -207,13 +207,13 @@ class _Requests(Calls):
     async def _follow(self, path: str, body: object, tells: Telling, callback: Callable[..., None]) -> Any:
         """The result of an operation that reports its progress."""
         async with self._connection.answer(path, self._params, body, accept=EVENTS) as response:
-            async for name, told in events(response):
+            async for name, content in events(response):
                 if name == tells.event:
-                    callback(*_read(tells.event, tells.taken, told))
+                    callback(*_read(tells.event, tells.taken, content))
                 elif name == "result":
-                    return told
+                    return content
                 elif name == "problem":
-                    raise error_of(told, told.get("status", 0))
+                    raise error_of(content, content.get("status", 0))
         raise RemoteError("the server ended before it said what came of this")
 
     async def _file(self, operation: Operation, path: str, body: object, given: Mapping[str, Any]) -> Any:
@@ -227,8 +227,8 @@ class _Requests(Calls):
             async with self._connection.answer(path, self._params, body, accept="*/*") as response:
                 async for part in response.aiter_bytes():
                     out.write(part)
-                told = response.headers.get("tiermem-result", "")
-        return _value(operation, {**_object(told), "file": place})
+                result = response.headers.get("tiermem-result", "")
+        return _value(operation, {**_object(result), "file": place})
 
 
 def _object(text: str) -> dict[str, Any]:

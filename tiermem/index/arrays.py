@@ -1,7 +1,7 @@
 """Searching in the memory of this process: what the index of one file and that of a process share.
 
-The entries of a space stand in arrays that grow at their ends, so that putting one entry does not lay
-out the others again. What is removed stays until it is a third of all, unseen. Scores are exact, by the
+The entries of a space are kept in arrays that grow at their ends, so that putting one entry does not lay
+out the others again. Removed entries stay, unseen, until they are a third of all. Scores are exact, by the
 formulas of the embedded engine: cosine of the nearest piece, BM25 with the IDF of what may be seen of the
 space.
 """

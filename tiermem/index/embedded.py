@@ -87,9 +87,9 @@ async def open_in_folder(request: IndexRequest) -> Index:
     if request.read_only:
         return await _looked_at(folder, request)
     key = (await to_thread.run_sync(folder.resolve), embedder.name)
-    anew = request.anew is not None
+    fresh = request.anew is not None
     try:
-        index = await _opened.take(key, lambda: open_embedded(folder, embedder, fresh=anew), anew=anew)
+        index = await _opened.take(key, lambda: open_embedded(folder, embedder, fresh=fresh), anew=fresh)
     except InUse:
         raise IndexLocked(
             f"the index at {str(folder)!r} is open for another space of the store in this process and cannot "
@@ -99,7 +99,7 @@ async def open_in_folder(request: IndexRequest) -> Index:
     except IndexFull as error:
         return AbsentIndex(str(error))
     except IndexLocked as error:
-        if anew:
+        if fresh:
             raise
         return AbsentIndex(f"what was said is found by its words alone, not by meaning: {error}")
     request.closing.push_async_callback(_opened.let_go, key, ProjectedIndex.close)

@@ -362,7 +362,7 @@ class IndexContract:
         words = "I bought a red bicycle."
         may, june = datetime(2023, 5, 24, 23, 30, tzinfo=west), datetime(2023, 6, 9, 0, 30, tzinfo=UTC)
         over = datetime(2023, 8, 1, tzinfo=UTC), datetime(2023, 8, 31, tzinfo=UTC)
-        told = [
+        entries = [
             replace(turn("may", words), said_at=may),
             replace(turn("june", words), said_at=june),
             replace(turn("august", words), said_at=over[0], said_until=over[1]),
@@ -373,7 +373,7 @@ class IndexContract:
             ),
         ]
 
-        await index.put(ANN, collection, told)
+        await index.put(ANN, collection, entries)
 
         async def found(*periods: Period, limit: int = 3) -> set[str]:
             within = Timeframe(periods=periods)
@@ -405,7 +405,7 @@ class IndexContract:
         }
         assert await found((date(2025, 1, 1), date.max)) == set()
         assert await found() == set()
-        assert await found(ALL_TIME, limit=99) == {entry.id for entry in told} - {"undated"}
+        assert await found(ALL_TIME, limit=99) == {entry.id for entry in entries} - {"undated"}
         assert await index.undated(ANN, collection) == 1
         assert await index.undated(ANN, collection, session=TUESDAY) == 0
         assert await index.undated(BOB, collection) == 0
@@ -415,14 +415,14 @@ class IndexContract:
             period = (happened[0], happened[-1]) if happened else None
             return replace(entry(id_, "Ann bought a red bicycle", active=active), event=period)
 
-        told = [
+        entries = [
             unit("day", date(2023, 5, 7)),
             unit("year", date(2022, 1, 1), date(2022, 12, 31)),
             unit("unknown"),
             unit("old", active=False),
         ]
 
-        await index.put(ANN, "units", told)
+        await index.put(ANN, "units", entries)
 
         async def found(first: date, last: date) -> set[str]:
             within = Timeframe(periods=((first, last),), about="event")

@@ -38,10 +38,10 @@ def credit_shares(cited: Iterable[K], in_view: Mapping[K, str], output: str | No
     What was cited counts 1. What was in view and not cited, by its text, counts as much as its stems are
     those of the output (Jaccard): an answer says itself what it rests on, so that comes first.
     """
-    told = set(stems(output or ""))
+    output_stems = set(stems(output or ""))
     credit = dict.fromkeys(cited, 1.0)
     for source, text in in_view.items():
-        credit.setdefault(source, _jaccard(set(stems(text)), told))
+        credit.setdefault(source, _jaccard(set(stems(text)), output_stems))
     total = sum(credit.values())
     return {source: part / total for source, part in credit.items() if part}
 

@@ -37,9 +37,9 @@ _DIGITS = 9
 class Signals:
     """What is known of a unit besides what it says.
 
-    `importance` is from 0 to 1 (.5 where nobody judged, more while it is promoted), `uses` counts the answers
-    that cited it, the last of them at `last_used`, and `weight`, from -1 to 1, says how answers turned out
-    that rested on it.
+    `importance` is from 0 to 1 (.5 where it was not judged, more while it is promoted), `uses` counts the
+    answers that cited it, the last of them at `last_used`, and `weight`, from -1 to 1, says how answers
+    turned out that rested on it.
     """
 
     importance: float

@@ -37,8 +37,8 @@ def feedback(
         else:
             answer = options.answer_named(memory, answer_id)
             done = memory.feedback(answer, outcome=outcome, output=made, by=by)
-        told = {unit.id: unit.text for unit in memory.units()}
-    output.show(done, lambda: (*_units(done, told), *_turns(done)) or "no unit or turn is behind it")
+        texts = {unit.id: unit.text for unit in memory.units()}
+    output.show(done, lambda: (*_units(done, texts), *_turns(done)) or "no unit or turn is behind it")
 
 
 def _turns(done: tiermem.Judged) -> list[str]:
@@ -49,17 +49,17 @@ def _turns(done: tiermem.Judged) -> list[str]:
     ]
 
 
-def _units(done: tiermem.Judged, told: dict[tiermem.UnitId, str]) -> list[Table]:
-    return [_judgement_table(done, told)] if done.credits else []
+def _units(done: tiermem.Judged, texts: dict[tiermem.UnitId, str]) -> list[Table]:
+    return [_judgement_table(done, texts)] if done.credits else []
 
 
-def _judgement_table(done: tiermem.Judged, told: dict[tiermem.UnitId, str]) -> Table:
+def _judgement_table(done: tiermem.Judged, texts: dict[tiermem.UnitId, str]) -> Table:
     return table(
         ("unit", "what it says", "share", "weight"),
         [
             (
                 short(one.unit_id),
-                told.get(one.unit_id, "(holds no longer)"),
+                texts.get(one.unit_id, "(holds no longer)"),
                 f"{one.share:.2f}",
                 f"{one.before:+.2f} → {one.after:+.2f}",
             )

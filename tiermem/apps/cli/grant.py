@@ -16,5 +16,5 @@ ToSee = Annotated[str, typer.Argument(metavar="OTHER", help="Whose things: an ag
 def grant(whom: Whom, to_see: ToSee, *, place: options.Place, output: options.Output) -> None:
     """Let an agent see what belongs to another."""
     with place.open() as memory:
-        stand = memory.grant(whom, to_see=to_see)
-    output.show({"grants": stand}, lambda: grants_table(stand))
+        all_grants = memory.grant(whom, to_see=to_see)
+    output.show({"grants": all_grants}, lambda: grants_table(all_grants))

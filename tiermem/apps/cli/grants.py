@@ -15,8 +15,8 @@ from tiermem.apps.present.terminal import when
 def grants(*, place: options.Place, looking: options.Looking) -> None:
     """List which agents may see whose things."""
     with place.open(read_only=True) as memory:
-        stand = memory.grants()
-    looking.show({"grants": stand}, lambda: grants_table(stand))
+        all_grants = memory.grants()
+    looking.show({"grants": all_grants}, lambda: grants_table(all_grants))
 
 
 def grants_table(grants: Sequence[tiermem.Grant]) -> Table | str:

@@ -65,4 +65,4 @@ def _notes(found: tiermem.Recollection) -> tuple[RenderableType, ...]:
     )
     undated = [f"{found.undated:,} {what}: they are left out"] if found.undated else []
     gone = [f"{one.reason}; instead: {one.fallback}" for one in found.degradations]
-    return tuple(Text(show_controls(told), style="dim") for told in (*undated, *gone))
+    return tuple(Text(show_controls(note), style="dim") for note in (*undated, *gone))

@@ -10,5 +10,5 @@ from tiermem.apps.cli.grants import grants_table
 def revoke(whom: Whom, to_see: ToSee, *, place: options.Place, output: options.Output) -> None:
     """Undo a grant: the agent sees nothing of the other any more."""
     with place.open() as memory:
-        stand = memory.revoke(whom, to_see=to_see)
-    output.show({"grants": stand}, lambda: grants_table(stand))
+        all_grants = memory.revoke(whom, to_see=to_see)
+    output.show({"grants": all_grants}, lambda: grants_table(all_grants))

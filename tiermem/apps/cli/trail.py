@@ -32,9 +32,9 @@ def _units(found: Sequence[tiermem.UnitHistory]) -> Group:
         for one in found
     ]
     outcomes = [
-        (short(one.unit.id), when(told.at), told.outcome, f"{told.share:.2f}", told.by, told.answer_id or "")
+        (short(one.unit.id), when(part.at), part.outcome, f"{part.share:.2f}", part.by, part.answer_id or "")
         for one in found
-        for told in one.outcomes
+        for part in one.outcomes
     ]
     columns = ("unit", "judged", "outcome", "share", "by", "answer")
     moved = [table(columns, outcomes, numbers=("share",), whole=("unit",))] if outcomes else []

@@ -1,4 +1,4 @@
-"""`tiermem units`: the summary units, with where they stand."""
+"""`tiermem units`: the summary units, with the pages they rest on."""
 
 from __future__ import annotations
 

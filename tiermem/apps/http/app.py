@@ -167,7 +167,7 @@ class _Handlers:
         return JSONResponse({"status": "ok"})
 
     async def openapi(self, request: Received) -> Response:
-        """What there is; of nobody's memory."""
+        """The OpenAPI document of the server; it holds nothing from any memory."""
         described = await asyncio.to_thread(encode_document, is_open=self._service.access.open)
         return Response(described, media_type="application/json")
 
@@ -272,7 +272,7 @@ def _problem_response(problem: Problem) -> Response:
 
 
 async def _page(request: Received) -> Response:
-    """A file of the page to look with; of nobody's memory."""
+    """A static file of the web page; it holds nothing from any memory."""
     asset = assets().get(request.path_params.get("name", INDEX))
     if asset is None:
         raise UnknownId(_NAMES[404])

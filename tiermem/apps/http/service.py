@@ -142,8 +142,8 @@ class Service:
         agent = caller.agent(agent)
         create = create and caller.has("write") and not self._read_only
         async with self._used(space, agent, create=create) as memory:
-            told = {"space": memory.space, "engine": memory.engine, "version": tiermem.__version__}
-            return as_json({**told, "agent": memory.agent, "may": self._may(caller)})
+            fields = {"space": memory.space, "engine": memory.engine, "version": tiermem.__version__}
+            return as_json({**fields, "agent": memory.agent, "may": self._may(caller)})
 
     async def call(self, caller: Caller, asked: Request) -> bytes | MadeFile:
         """What the operation gives, as JSON, or the file it wrote. Raises what the memory raises."""

@@ -134,7 +134,7 @@ def page_view(
 ) -> Panel:
     """A page as it is kept, turn by turn, with `spans` marked; only the turns of `shown` when given.
 
-    Under a turn of which words were taken back stand these and the reason.
+    Words that were taken back are listed under their turn, each with the reason.
     """
     taken = page.taken_back if isinstance(page, MarkedPage) else ()
     grid = Table.grid(padding=(0, 1))

@@ -1,4 +1,4 @@
-"""Tables for people: text wraps, numbers stand to the right."""
+"""Tables for people: text wraps, numbers are aligned to the right."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def table(
     numbers: Sequence[str] = (),
     whole: Sequence[str] = (),
 ) -> Table:
-    """A plain table: text wraps, but not in columns that are `whole`; `numbers` stand to the right."""
+    """A plain table: text wraps, but not in columns that are `whole`; `numbers` are right-aligned."""
     drawn = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for column in columns:
         right = column in numbers
