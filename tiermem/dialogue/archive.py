@@ -47,7 +47,7 @@ def read_archive(
 
 
 def _may_be_read(name: str) -> bool:
-    """Whether a file may be dialogue; what a Mac puts beside each file is none."""
+    """Whether a file may be dialogue; the files that macOS adds for each file are none."""
     beside = name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith("._")
     return name.lower().endswith(_READ) and not beside
 

@@ -20,8 +20,8 @@ def episode_of(
     promoted: bool,
     weight: float,
 ) -> bytes:
-    """The line of one turn, its end included. A turn of the role `system` opens with `[system]`, whoever
-    spoke.
+    """The line of one turn, its end included. A turn of the role `system` begins with `[system]`, whatever
+    its speaker.
     """
     speaker = "system" if turn.role == "system" else as_rendered(turn).speaker
     fields = {

@@ -2,7 +2,7 @@
 
 A turn that shares a photo carries its caption after its words, as `[shares a photo: <caption>]`, because some
 things are only said that way. Session numbers that have a date and no turns are skipped. The questions
-that stand beside the dialogue are read where they are asked, in `eval`.
+in the same file are read where they are asked, in `eval`.
 """
 
 from __future__ import annotations

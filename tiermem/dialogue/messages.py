@@ -55,14 +55,14 @@ def as_turns(
     importance: float | None = None,
     now: datetime | None = None,
 ) -> tuple[Turn, ...]:
-    """The turns `value` stands for, in order.
+    """Convert `value` to turns, in order.
 
-    `speaker`, `role`, `said_at` and `importance` are for what does not say so itself; bare words without a
-    speaker are the role's, or else the user's. `metadata` is added to that of every turn, which keeps its
-    own where both name a thing.
-    `now` dates words and messages that tell no time, but no `Turn`: its maker, a file for example, knew that
-    nobody knows. A system message is a turn like any other. Raises `InvalidInput`, naming the turn by its
-    position, also for a speaker's name of more than `LONGEST_SPEAKER` characters.
+    `speaker`, `role`, `said_at` and `importance` apply where an item does not give its own. The speaker of a
+    text is `speaker`, else `role`, else the user. `metadata` is added to that of every turn; where both have
+    a key, the turn's value is kept.
+    `now` dates texts and messages without a time, but no `Turn`: the time of a turn read from a file, for
+    example, is unknown if the file has none. A system message is a turn like any other. Raises `InvalidInput`
+    with the position of the turn, also for a speaker's name longer than `LONGEST_SPEAKER` characters.
     """
     try:
         moment = parse_time(said_at)
@@ -140,7 +140,7 @@ THINKING = "thinking"
 def turn_of(message: object, *, speaker: str | None = None, keep_thinking: bool = False) -> Turn:
     """The turn of one message; `InvalidInput` says what is missing or malformed.
 
-    A name tells more than a role, so it becomes the speaker; the role is kept beside it. With `keep_thinking`
+    A name says more than a role, so it becomes the speaker; the role is kept too. With `keep_thinking`
     what a model thought is in the metadata.
     """
     if not isinstance(message, Mapping):
@@ -236,9 +236,9 @@ def _message_of_item(item: Mapping[str, Any]) -> Mapping[str, Any]:
 def words_of(content: object) -> str:
     """What a message says: its text, or its parts one after another.
 
-    A tool's call and result are told in full, in brackets: `[calls find({"city": "Rome"})]`, `[result: …]`.
-    Of a picture or a file its kind and address are kept, and of data written into the message their length;
-    of speech its transcript. What a model thought is left out.
+    A tool's call and result are written in brackets: `[calls find({"city": "Rome"})]`, `[result: …]`.
+    A picture or a file is given by its kind and address, data in the message by its length, and speech by its
+    transcript. What a model thought is left out.
     """
     if isinstance(content, str):
         return content
@@ -350,11 +350,11 @@ def _result(result: object) -> str:
 
 
 _LONGEST_DATA = 1_000
-"""Characters without a blank from which on a text is data: how much there was is told in its place."""
+"""Characters above which a text without a blank is data; its length is written in its place."""
 
 
 def _short(value: object) -> object:
-    """A value as it is; of data written as text (`data:…;base64,…`) how much there was."""
+    """A value as it is, with the length of data in place of data (bytes, or text like `data:…;base64,…`)."""
     if isinstance(value, Mapping):
         return {key: _short(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

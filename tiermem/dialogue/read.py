@@ -40,7 +40,7 @@ def read_dialogue(
 
     `session` names the session of turns that name none themselves; by default that is the file's name
     without its endings. With `stamps` turns in JSON have the level of trust they name under `trust`: that is
-    for files of your own, since whoever writes a file can name any. The whole source is read first:
+    for files of your own, since a file can name any level. The whole source is read first:
     `NotDialogue` means nothing of it came through.
 
     What a model thought is not among its words; with `keep_thinking` it is in the metadata, under `thinking`.

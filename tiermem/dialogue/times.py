@@ -75,7 +75,7 @@ def _at(found: date | None, clock: time) -> datetime | None:
 
 
 def _read(value: object) -> date | None:
-    """A `datetime`, or a day where no time of it is told."""
+    """A `datetime`, or a day where the value gives no time of day; `None` for `None` or a blank text."""
     if value is None or isinstance(value, date):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -34,7 +34,7 @@ _LONGEST_DATE = 8
 
 @dataclass
 class _Reading:
-    """Where the reader stands: turns by session with their lines, and the date its heading gave."""
+    """State of the reader: turns by session with their lines, and the date that the last heading gave."""
 
     sessions: list[list[tuple[Turn, list[str]]]] = field(default_factory=lambda: [[]])
     date: datetime | None = None

@@ -49,7 +49,7 @@ def load_json(text: str) -> Any:
 
 
 def json_lines(text: str, read: Callable[[Any], Any] = lambda value: value) -> Iterator[tuple[str, Any]]:
-    """What `read` makes of each line of JSON, with where it stands; `NotDialogue` names the line."""
+    """What `read` makes of each line of JSON, with its location; `NotDialogue` names the line."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             values = []
@@ -65,7 +65,7 @@ def group_sessions(
     stamps: bool = False,
     keep_thinking: bool = False,
 ) -> tuple[DialogueSession, ...]:
-    """Messages, each with where it stands, as sessions; `NotDialogue` names the one that cannot be read.
+    """Group messages, each with its location, into sessions; `NotDialogue` names the unreadable one.
 
     With `stamps` a turn has the level of trust that is under `trust`, whatever it is, and with
     `keep_thinking` what a model thought in its metadata.

@@ -34,7 +34,7 @@ class Embedder(Protocol):
 
 
 class Lexicon(Protocol):
-    """How alike words are by themselves, whatever sentence they stand in."""
+    """How alike words are by themselves, whatever sentence they are in."""
 
     def similarity(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
         """For each word and each text, how near the text comes to saying it: 0 to 1. Blocking."""
@@ -77,7 +77,7 @@ class EmbedderRequest:
 
     @property
     def detail(self) -> str:
-        """What stands after the first colon of the name."""
+        """The part of the name after its first colon."""
         return self.name.partition(":")[2]
 
 

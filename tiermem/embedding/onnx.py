@@ -1,4 +1,4 @@
-"""Tokenizers and ONNX Runtime: what runs a model on this machine, for whoever has one."""
+"""Tokenizers and ONNX Runtime: what runs a model on this machine."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def initializers(tensors: Weights) -> Weights:
 
 
 def quantize(tensors: Weights) -> Tensors:
-    """The same with the matrices of the layers as 8-bit integers, a scale for every column beside them."""
+    """The same with the matrices of the layers as 8-bit integers, with a scale for every column."""
     import numpy as np
 
     ready: dict[str, NDArray[np.float32] | NDArray[np.int8]] = {}

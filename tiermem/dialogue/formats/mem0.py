@@ -32,7 +32,7 @@ from tiermem.errors import InvalidInput
 _BY = "mem0"
 _LISTS = ("results", "memories")
 _WHOSE = ("user_id", "agent_id", "run_id", "actor_id")
-_TOLD = (*_WHOSE, "attributed_to", "categories", "metadata")
+_METADATA = (*_WHOSE, "attributed_to", "categories", "metadata")
 TABLES = ("history", "messages")
 """What a `history.db` of Mem0 holds."""
 
@@ -53,27 +53,27 @@ def _memory(entry: Entry) -> tuple[str, Turn | None]:
     """A memory of `get_all()`."""
     role, at, changed = entry.get("role"), entry.get("created_at"), entry.get("updated_at")
     session = session_name(_BY, map(entry.get, _WHOSE))
-    known = {**{key: entry.get(key) for key in _TOLD}, "id": entry.get("id")}
+    known = {**{key: entry.get(key) for key in _METADATA}, "id": entry.get("id")}
     if isinstance(role, str) and changed in (None, at):
         return session, _read_message(role, entry.get("actor_id"), entry.get("memory"), at, known)
     return session, fact_turn(_BY, entry.get("memory"), name=entry.get("id"), at=changed or at, known=known)
 
 
 def _read_message(role: object, who: object, words: object, at: object, known: Mapping[str, Any]) -> Turn:
-    told = {key: value for key, value in known.items() if value}
+    fields = {key: value for key, value in known.items() if value}
     name = known.get("id")
     message = {
         "role": role,
         "name": who or None,
         "content": words,
         "id": name if isinstance(name, str) else None,
-        "metadata": {"from": _BY, **told},
+        "metadata": {"from": _BY, **fields},
     }
     return replace(turn_of(message), said_at=moment(at))
 
 
 def _of_database(source: Source) -> Iterator[tuple[str, Turn | None]]:
-    """What was said, scope by scope, and the memories as they stand after all that was done to them."""
+    """The messages, then every wording of the memories that were not deleted."""
     yield from read_entries(entries(source, ["messages"], empty=True), _message)
     histories: dict[str, list[Entry]] = {}
     for where, row in entries(source, ["history"], empty=True):

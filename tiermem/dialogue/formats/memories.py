@@ -25,7 +25,7 @@ ROLE = "memory"
 
 
 def entries(source: Source, keys: Sequence[str], *, empty: bool = False) -> Iterator[tuple[str, Entry]]:
-    """Every entry with where it stands: of a list, of the lists under these keys, or one a line of JSON.
+    """Every entry with its location: of a list, of the lists under these keys, or one a line of JSON.
 
     An object without such a list is an entry itself, unless there may be none (`empty`).
     """
@@ -84,7 +84,7 @@ def by_session(turns: Iterable[tuple[str, Turn | None]]) -> tuple[DialogueSessio
 
 
 def session_name(by: str, names: Iterable[object]) -> str:
-    """The session of what `by` holds of somebody: `mem0 (ann)`, or `mem0` where nobody is named."""
+    """The name of a session: `mem0 (ann)` with the first name given, or `mem0` without one."""
     name = next((one for one in names if isinstance(one, str) and one), None)
     return by if name is None else f"{by} ({name})"
 

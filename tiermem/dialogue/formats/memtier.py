@@ -1,7 +1,7 @@
 """MemTier's episodes: JSON lines of one agent's day, which `tiermem export --episodic` writes too.
 
 A line has `id`, `timestamp`, `session_id`, `project`, `content`, `tokens`, `promoted` and `cognitive_weight`.
-Who speaks stands in front of the content, in brackets. What it was worth to MemTier is not read.
+The speaker is named in brackets in front of the content. The weight that MemTier gave it is not read.
 """
 
 from __future__ import annotations

@@ -18,12 +18,12 @@ WRITE_INSTEAD = (
 ABOUT = frozenset(
     ("title", "date", "exported", "created", "updated", "model", "source", "link", "participants", "tags")
 )
-"""What stands before a colon above a chat and is nobody who speaks."""
+"""Names that may come before a colon above a chat and are not speakers."""
 _USUAL = "|".join(sorted(ABOUT))
 _FIELD = re.compile(
     rf"""["']?[a-z][\w-]{{0,60}}["']?[ \t]{{0,4}}:|(?i:{_USUAL}|author|speakers):|[\s#-]|\Z"""
 )
-"""How a line of YAML opens: a name in small letters, a usual name, or what goes on with one. Who speaks has a
+"""How a line of YAML begins: a name in lower case, a usual name, or what continues an entry. Speakers have a
 capital.
 """
 

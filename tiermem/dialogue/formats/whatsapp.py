@@ -5,8 +5,8 @@ languages. Lines without a stamp go on with the message before them. Notices of 
 said by "WhatsApp" with the role `system`; iOS writes them under the name of the group or of a person, behind
 a mark (U+200E). Which number is the
 day depends on the phone that exported. The file decides it where it can: a number over 12, or the order in
-which times do not run backwards; else a clock with am and pm means the month first, unless numbers are
-written with a zero (`05/13/24` is nobody's month first), and any other clock the day.
+which times do not run backwards. Else a clock with am and pm means that the month comes first, unless numbers
+are written with a leading zero (`05/08/24`); any other clock means that the day does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tiermem.errors import InvalidInput
 from tiermem.text.placeholders import is_media_placeholder
 
 APP = "WhatsApp"
-"""Who tells what nobody wrote."""
+"""The speaker of notices that the app writes."""
 
 _Order = Literal["day", "month", "year"]
 STAMPS = (
@@ -106,7 +106,7 @@ _QUOTES = frozenset('"“”„«')
 _LONGEST_STAMP = 60
 """Characters of a stamp at most."""
 _LONGEST_NAME = 80
-"""Characters of a name at most; what is longer before a colon is told by the app."""
+"""Characters of a name at most; a longer text before a colon belongs to a notice of the app."""
 
 
 _MOST_WORDS = 6
@@ -214,18 +214,18 @@ def _ymd(message: _Message, order: _Order) -> tuple[int, int, int]:
 
 
 def _split_name(opening: str) -> tuple[str, str]:
-    """The name before the colon and the words behind it; no name where the app says the line."""
+    """The name before the colon and the words after it; an empty name for a notice of the app."""
     speaker, colon, words = opening.partition(": ")
     if not colon and opening.endswith(":"):
         speaker, colon, words = opening[:-1], ":", ""
-    # "Ann changed the name to “Trip: Rome”" is told by the app.
+    # "Ann changed the name to “Trip: Rome”" is a notice of the app.
     is_name = colon and len(speaker) <= _LONGEST_NAME and not _QUOTES & set(speaker)
     name = speaker.strip(_MARKS).strip() if is_name else ""
     return (name, words) if name else _split_name_without_blank(opening)
 
 
 def _split_name_without_blank(opening: str) -> tuple[str, str]:
-    """As `_named`, of `Name:text`; a name ends with no number, as a time of day does."""
+    """As `_split_name`, for `Name:text`; a name does not end with a digit, as a time of day does."""
     speaker, colon, words = opening.partition(":")
     is_name = colon and len(speaker) <= _LONGEST_NAME and not _QUOTES & set(speaker) and words[:2] != "//"
     name = speaker.strip(_MARKS).strip() if is_name and words.strip() else ""

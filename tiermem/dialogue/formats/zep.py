@@ -31,7 +31,7 @@ _BY = "zep"
 _LISTS = ("episodes", "messages", "edges", "items")
 _SPEAKS = re.compile(r"(?P<who>[^:\n]{1,80}):[ \t](?P<said>.*)")
 _WRITTEN = "tool"
-"""The role of an episode that is a text or JSON: nobody says it."""
+"""The role of an episode that is a text or JSON, which has no speaker."""
 
 
 def _knows(source: Source) -> bool:
@@ -88,8 +88,8 @@ def _read_turns(entry: Entry) -> Iterator[Turn]:
     if not isinstance(content, str) or not isinstance(name, str):
         raise InvalidInput("neither an edge nor an episode nor a message")
     at = moment(entry.get("reference_time") or entry.get("valid_at") or entry.get("created_at"))
-    told = {key: entry.get(key) for key in ("name", "source_description") if entry.get(key)}
-    metadata = metadata_in({"from": _BY, **told} if "source" in entry else {"from": _BY})
+    fields = {key: entry.get(key) for key in ("name", "source_description") if entry.get(key)}
+    metadata = metadata_in({"from": _BY, **fields} if "source" in entry else {"from": _BY})
     for number, (who, role, words) in enumerate(_speakers(entry, content), start=1):
         if words.strip():
             yield Turn(
@@ -103,7 +103,7 @@ def _read_turns(entry: Entry) -> Iterator[Turn]:
 
 
 def _speakers(entry: Entry, content: str) -> list[tuple[str, str | None, str]]:
-    """Who says what; of a message it is told beside the words, of an episode before them."""
+    """Speaker, role, words of each turn: a message names the speaker in a field, an episode in its text."""
     role = entry.get("role") if isinstance(entry.get("role"), str) else None
     who = entry.get("role_name") or (entry.get("name") if "source" not in entry else None)
     if role is not None or isinstance(who, str):
