@@ -52,7 +52,7 @@ class Outcome:
     facts: tuple[LinkedFact, ...]
     """Facts that code confirmed for this answer. Write-back may keep them."""
     pages: Mapping[PageId, Page]
-    """The pages these facts stand on."""
+    """The pages that these facts cite."""
     head: int
     engine: str
     raw_tokens: int

@@ -97,8 +97,8 @@ class _QuestionRun:
         self._asking = asking = replace(asking, engine=self._replies.count_replies(asking.engine))
         self._fused = asking.engine.route is None
         self._degradations: list[Degradation] = []
-        # What was put before the engine is told of an answer also where no wording came of it: a reason may
-        # repeat it, and goes when it is erased.
+        # What was shown to the engine is recorded with the answer even if no wording came of it: a reason may
+        # repeat it, and must go when it is erased.
         self._shown: list[Evidence] = []
         self._rounds: tuple[Round, ...] = ()
         self.lookup = LookUp(asking.view, asking.options, asked_at=asking.asked_at, reranker=asking.reranker)
@@ -158,7 +158,7 @@ class _QuestionRun:
         return self._fused and self._asking.mode == "router" and not in_part
 
     async def attempt(self, way: Way, recalled: Recalled, steps: list[_Step]) -> _Step:
-        """The next step. Where a model or the budget gives out, the answer there is is kept; that is said."""
+        """The next step. If a model fails or the budget is spent, the latest answer is kept, with a note."""
         try:
             if way == "widened":
                 return await self._widen(recalled, steps)
@@ -186,7 +186,7 @@ class _QuestionRun:
         return _Step(composed=composed, way="recall", wordings=(composed,), evidence=recalled.items)
 
     async def _widen(self, recalled: Recalled, steps: list[_Step]) -> _Step:
-        """The best turns with those beside them, and all that was recalled beside turns."""
+        """The best turns with their neighbours, and all that was recalled other than turns."""
         evidence = self._with_turns(recalled.items, await self._wide())
         self._shown += evidence
         self._asking.steps.done("widen", way="widened", candidates=evidence)
@@ -195,7 +195,7 @@ class _QuestionRun:
         return _Step(composed=_best(composed, steps), way="widened", wordings=(composed,), evidence=evidence)
 
     async def _wide(self) -> tuple[Evidence, ...]:
-        """The best turns for the question with those beside them."""
+        """The best turns for the question with their neighbours."""
         options, found = self._asking.options, await self.lookup.turns(self._asking.question)
         self._degradations += found.degradations
         return with_neighbours(
@@ -278,8 +278,8 @@ class _QuestionRun:
         return self._with_turns(kept, wide) if wide else kept
 
     def _with_turns(self, found: Sequence[Evidence], wide: Sequence[Evidence]) -> tuple[Evidence, ...]:
-        """What was found beside turns, then turns in the order they were said; an engine that reads the first
-        few alone is given all that was found first.
+        """What was found other than turns, then turns in the order they were said; an engine that reads the
+        first few alone is given all that was found first.
         """
         beside = found if self._asking.engine.best_first else _beside_turns(found)
         return deduplicate((*beside, *wide))

@@ -266,7 +266,7 @@ class Backlog:
             gone_cold = self._cold.gone_cold()
             if gone_cold:
                 await to_thread.run_sync(self._cold.take_in, gone_cold)
-            # Last: what is cut short before begins anew.
+            # Set last: after a cancelled call the next one reads these changes again.
             self._tier1, self._upto = tier1, changes.head
             return self._waiting
 

@@ -73,7 +73,7 @@ class ComposedAnswer:
     by_rules: bool = False
     """Whether rules worded it because the budget was spent."""
     probability: float | None = None
-    """That of its being right, where whoever worded it is calibrated."""
+    """Probability that it is right, if the engine that worded it is calibrated."""
     degradations: tuple[Degradation, ...] = ()
 
     @property
@@ -120,7 +120,7 @@ def abstention(after: ComposedAnswer | None = None, *, missing: str = "") -> Com
 
 
 def _unknown(draft: Draft) -> str:
-    """What an abstention says is not known, for whoever looks further."""
+    """What an abstention says is not known, for the search that follows."""
     said = replace_surrogates(draft.text).strip()
     return "; ".join(dict.fromkeys(part for part in (draft.missing, said) if part))
 
@@ -319,7 +319,7 @@ def citations(
     trust: TrustLevels = DEFAULT_TRUST,
     closed: Mapping[PageId, Page] = _NONE,
 ) -> tuple[Citation, ...]:
-    """Numbered sources with their words; of those on `closed` pages it is told who said them, and no word."""
+    """Numbered sources with their words; of words on `closed` pages only speaker and time are given."""
     numbered = enumerate(cited, start=1)
     return tuple(_citation(number, item, pages, trust, closed) for number, item in numbered)
 

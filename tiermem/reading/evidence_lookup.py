@@ -69,8 +69,8 @@ def _look_up(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> KnownE
 def _same(item: Evidence, there: Evidence) -> bool:
     """Whether evidence says no more and no other than what is there; a page is known by either id."""
     places = [[(span.start, span.end) for span in one.spans] for one in (item, there)]
-    own, stands = ((one.text, one.quote, one.said_at, one.event_at) for one in (item, there))
-    return own == stands and places[0] == places[1]
+    own, current = ((one.text, one.quote, one.said_at, one.event_at) for one in (item, there))
+    return own == current and places[0] == places[1]
 
 
 def _page_like(page: Page, text: str) -> Evidence:

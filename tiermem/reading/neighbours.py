@@ -1,4 +1,4 @@
-"""More turns than were recalled, each with those beside it, in the order they were said."""
+"""More turns than were recalled, each with its neighbours, in the order they were said."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ class TurnQuery:
     speaker: str | None
     """The one speaker it names."""
     asker: bool = False
-    """Whether it is for what the user said: it names nobody who speaks, and asks for nothing that the other
-    side said before. People ask an assistant's memory about themselves, also without an "I".
+    """Whether it is for what the user said: it names no speaker, and asks for nothing that the other side
+    said before. People ask an assistant's memory about themselves, also without an "I".
     """
     time: bool
     """Whether it asks for a time."""

@@ -109,7 +109,7 @@ def size(items: Iterable[Evidence], count: Callable[[str], int]) -> int:
 
 def closest_turns(page: Page, answer: str, question: str) -> tuple[Span, ...]:
     """The turns a whole page is cited for: the one that shares most content words with answer and question,
-    and those that hold further words of the answer, as they stand on the page.
+    and those that hold further words of the answer, in the order of the page.
     """
     turns = (turn_evidence(page, line) for line in page.lines if line.turn is not None)
     stems_of = {turn.spans: set(stems(turn.text)) for turn in turns}

@@ -6,9 +6,9 @@ The index brings some hundred candidates (`Index.turns`). Each gets one score, a
 - how many of the question's words are said there or right beside, synonyms counting in part, rare words
   counting more (coverage), and how strongly the conversation around holds them (around);
 - whether the one person whom the question names is speaking; where it names no one, the user, who asks;
-- whether a question for a time meets a turn that tells one;
-- whether it was said when something of the days the question names ("last Saturday", seen from when it is
-  asked) was told;
+- whether a question for a time meets a turn that states one;
+- whether it was said at a time when events of the days that the question names ("last Saturday", counted from
+  when it is asked) are reported;
 - how much the turn says at all, and whether it only asks.
 
 No signal is normalised over what is stored, so a score does not depend on what else there is. A page is

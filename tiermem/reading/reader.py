@@ -1,6 +1,6 @@
 """Reads one space: asks, searches, assembles context, audits. It never writes.
 
-Each method makes the parts for one question and lets them run; the steps are in the files beside it.
+Each method makes the parts for one question and runs them; the steps are in the other files of this package.
 """
 
 from __future__ import annotations
@@ -215,9 +215,9 @@ class Reader:
         """As `search`, by a strategy of the caller's choice, with all there is to say about it.
 
         Of any kind are units and turns by one score: a unit has that of the best turn it rests on. A unit
-        that only repeats a turn gives way to it; one whose words are in none of the turns has them beside it.
-        What contains the topic as it is typed goes first, and phrases in quotation marks must be in what is
-        found; those of a question (ending with "?") go first.
+        that only repeats a turn gives way to it; one whose words are in none of the turns has them as its
+        `quote`. What contains the topic as it is typed goes first, and phrases in quotation marks must be in
+        what is found; those of a question (ending with "?") go first.
         """
         if limit < 1:
             raise InvalidInput(f"limit must be at least 1, not {limit}")
@@ -436,10 +436,10 @@ class Reader:
         if self._reranker is None:
             return _in_exact_order(read.read, exact), ranked.degradations
         protected = self._options.protected_similarity
-        ordered, told = await reranked(
+        ordered, degradations = await reranked(
             self._reranker, query, read.read, view=lookup.view, protected=protected
         )
-        return _in_exact_order(ordered, exact)[:limit], (*ranked.degradations, *told)
+        return _in_exact_order(ordered, exact)[:limit], (*ranked.degradations, *degradations)
 
     async def _past_notes(self, scope: Scope, *, is_empty: bool) -> tuple[Degradation, ...]:
         """Explain a result at a moment in the future, and an empty one at a past moment."""

@@ -1,6 +1,6 @@
 """The bounded research loop: read the linked pages, then integrate, plan and search until it is enough.
 
-The rules: the pages that recalled units and turns stand on come first (provenance); at most `max_rounds`
+The rules: the pages of recalled units and turns come first (provenance); at most `max_rounds`
 searches follow, each bringing at most `pages_per_round` pages; no page is read twice and no look-up is
 made twice; what the last search brought is integrated before anything is answered. Claims become facts by
 code alone (`tiermem.proof.link`), against the pages that were shown, in the order they were shown.
@@ -79,7 +79,7 @@ class Research:
         return self._findings
 
     async def run(self, recalled: Recalled) -> Findings:
-        """Everything found. A model or budget that gives out ends the loop early, and the result says so.
+        """Everything found. A failing model or a spent budget ends the loop early, and the result says so.
 
         Raises `ModelUnavailable` or `ModelRefused` when that leaves nothing at all to answer from.
         """
@@ -167,7 +167,7 @@ class Research:
         """The new pages that these look-ups lead to, best first."""
         wanted = self._options.rerank_pool if self._reranker else self._options.pages_per_round
         with step("search"):
-            # Every page already read may stand before the new ones in a ranking.
+            # Every page already read may come before the new ones in a ranking.
             limit = wanted + len(self._findings.pages_read)
             rankings = [await self._look_up(search, limit=limit) for search in searches]
             candidates = await self._read(fuse(*rankings), limit=wanted)
@@ -197,8 +197,10 @@ class Research:
         if self._reranker is None:
             return pages
         view, protected = self._lookup.view, self._options.protected_similarity
-        ordered, told = await reranked(self._reranker, self._question, pages, view=view, protected=protected)
-        self._findings = replace(self._findings, degradations=(*self._findings.degradations, *told))
+        ordered, degradations = await reranked(
+            self._reranker, self._question, pages, view=view, protected=protected
+        )
+        self._findings = replace(self._findings, degradations=(*self._findings.degradations, *degradations))
         return ordered
 
     def _units_on(self, hit: Hit, page: Page) -> tuple[SummaryUnit, ...]:

@@ -167,7 +167,7 @@ class LookUp:
         self._behind: tuple[Degradation, ...] | None = None
 
     async def units_or_turns(self, query: str, *, limit: int) -> FoundEvidence:
-        """Units, best first; turns of pages that are not summarised yet stand among them for themselves."""
+        """Units, best first, and among them the turns of pages that are not summarised yet."""
         found, ranked = await self.units(query, limit=limit), await self.turns(query)
         place = {turn.line.seq: at for at, turn in enumerate(ranked.turns)}
         on_page = turns_on_pages(ranked.turns)
@@ -260,7 +260,7 @@ class LookUp:
         return dict.fromkeys(ids)
 
     def _visible_hits(self, units: Iterable[tuple[UnitId, float]]) -> list[Hit]:
-        """The units that whoever asks may see, each with its score."""
+        """The units that the caller may see, each with its score."""
         sees, tier1 = self.view.scope.sees, self.view.tier1
         known = ((tier1.unit(unit_id), score) for unit_id, score in units)
         return [Hit(id=unit.id, score=score) for unit, score in known if unit is not None and sees.unit(unit)]
@@ -286,7 +286,7 @@ class LookUp:
 
     def _units_by_turns(self, turns: Iterable[FoundTurn]) -> list[Hit]:
         """Units that rest on these turns, each as good as the best of its turns."""
-        units_of = cache(self.view.tier1.units_of_page)  # many turns stand on one page
+        units_of = cache(self.view.tier1.units_of_page)  # many turns are on one page
         return [
             Hit(id=unit.id, score=turn.score)
             for turn in turns
@@ -373,8 +373,8 @@ class LookUp:
             turns = _locate_turns(hits, pages)
             enough = self.view.scope.turns is None or len(turns) >= wanted
             if enough or len(hits) <= before:
-                told = (*found.degradations, *read.degradations)
-                return Turns(turns=turns, dropped=read.dropped, degradations=told)
+                degradations = (*found.degradations, *read.degradations)
+                return Turns(turns=turns, dropped=read.dropped, degradations=degradations)
             limit, before = limit * DEEPER, len(hits)
 
     async def _with_waiting(self, found: _Candidates, question: Question, limit: int) -> _Candidates:
@@ -653,7 +653,7 @@ def scored_by_turns(
 
 
 def linked_pages(items: Iterable[Evidence]) -> tuple[Hit, ...]:
-    """The pages that units link to and turns stand on, each once, in the order of the best of them."""
+    """The pages that units link to and turns are on, each once, in the order of their first item."""
     best: dict[PageId, Hit] = {}
     for item in items:
         for span in item.spans:

@@ -1,4 +1,4 @@
-"""The steps of a question, told as they are done to whoever wants to know: parts of the trace, early."""
+"""The steps of a question, reported to a callback as they are done: parts of the trace, early."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ OnStep = Callable[[AskStep], None]
 
 
 class Steps:
-    """Tells of the steps of one question; without anybody to tell, nothing."""
+    """Reports the steps of one question to `on_step`, if there is one."""
 
     def __init__(self, on_step: OnStep | None = None) -> None:
         self._on_step = on_step
 
     def done(self, name: AskStepName, **parts: Any) -> None:
-        """Tell that a step is done, with what the trace will hold of it, and what was used by now."""
+        """Report that a step is done, with its parts of the trace and the usage so far."""
         if self._on_step is not None:
             meter = current()
             usage = meter.by_step() if meter is not None else ()

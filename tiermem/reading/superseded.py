@@ -1,6 +1,6 @@
 """Earlier statements of the fact that an answer gives, and whether it rests on one of them.
 
-They are read from the evidence that the answer was worded from, which whoever asks may see.
+They are read from the evidence that the answer was worded from, which the caller may see.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """When what is looked for was said: a filter, and no hint. What was said at another time is not found.
 
-A time without a zone is one on the clock of whoever spoke (decision 12): "8 May" is their 8 May wherever that
+A time without a zone is one on the clock of the speaker (decision 12): "8 May" is their 8 May wherever that
 is. A time with a zone is a moment. Both ends count in.
 """
 
@@ -38,13 +38,13 @@ class Between:
 
     @property
     def own_days(self) -> Period:
-        """The days on the clock that it is told by."""
+        """The days of both ends as they are written, each in its own time zone."""
         first = date.min if self.since is None else self.since.date()
         return first, date.max if self.until is None else self.until.date()
 
     @property
     def days(self) -> Period:
-        """The days on anybody's clock that it reaches over."""
+        """The days that it covers in any time zone."""
         first, last = self.own_days
         if self.since is not None and self.since.tzinfo is not None:
             first = max(first, date.min + _ZONES) - _ZONES

@@ -153,7 +153,7 @@ class TurnSearchLoop:
         return tuple(found.values())
 
     def _shown_spans(self, evidence: Iterable[Evidence]) -> set[Span]:
-        """Where the turns stand that were put before the engine."""
+        """The spans of the turns that were shown to the engine."""
         return {span for item in (*evidence, *self._new) if item.source == "turn" for span in item.spans}
 
     async def _word(

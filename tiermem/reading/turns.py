@@ -45,7 +45,7 @@ class FoundTurn:
 
 
 def turns_on_pages(turns: Iterable[FoundTurn]) -> dict[PageId, list[FoundTurn]]:
-    """The turns by the page they stand on, in their order."""
+    """The turns by their page, in the order given."""
     on_page: dict[PageId, list[FoundTurn]] = {}
     for turn in turns:
         on_page.setdefault(turn.page.id, []).append(turn)

@@ -60,7 +60,7 @@ class Scope:
 
     @property
     def filters(self) -> bool:
-        """Whether something is asked of what is seen beside session, moment and trust."""
+        """Whether what is seen is filtered by more than session, moment and trust."""
         return self.turns is not None or self.happened is not None
 
     @property
@@ -225,7 +225,7 @@ class View:
         unit = self.tier1.unit(UnitId(unit_id))
         if unit is None or not self.tier1.is_active(unit.id):
             return None
-        # Where a turn may not be seen on which it rests, one that it stands for tells all of it.
+        # If it rests on a turn that may not be seen, a unit merged into it that says the same may be shown.
         alike = (unit, *self.tier1.standing_behind(unit.id))
         shown = next((one for one in alike if self._shows(one)), None)
         if shown is not None:
@@ -247,9 +247,9 @@ class View:
         """Whether what the unit says may have happened in one of the days asked for."""
         if self.scope.happened is None:
             return True
-        told = parse_iso(unit.event_at) if unit.event_at is not None else None
-        return told is not None and any(
-            told[0] <= last and first <= told[1] for first, last in self.scope.happened
+        event_days = parse_iso(unit.event_at) if unit.event_at is not None else None
+        return event_days is not None and any(
+            event_days[0] <= last and first <= event_days[1] for first, last in self.scope.happened
         )
 
     def _sees(self, unit: SummaryUnit) -> bool:

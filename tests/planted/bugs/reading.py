@@ -359,8 +359,8 @@ BUGS = (
         name="a unit has to happen within one of the days whole",
         file="tiermem/reading/view.py",
         function="View._may_have_happened",
-        before="told[0] <= last and first <= told[1]",
-        after="first <= told[0] and told[1] <= last",
+        before="event_days[0] <= last and first <= event_days[1]",
+        after="first <= event_days[0] and event_days[1] <= last",
         found_by=("tests/reading/test_view.py",),
     ),
     Bug(

@@ -21,7 +21,7 @@ from tiermem.text.unicode import replace_surrogates
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordsOnPage:
-    """Cited words where they stand: page, turn (counted from 1), who said them and when, what is around."""
+    """Cited words with their page, turn (counted from 1), speaker and time, and the text around them."""
 
     page_id: PageId
     session: SessionId
@@ -38,10 +38,10 @@ class WordsOnPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedCitation:
-    """One citation, the step that chose it, and its words as they stand now.
+    """One citation, the step that chose it, and its words as they are now.
 
-    `intact` says that they are the words that were cited; `missing` names what cannot be read. Of words that
-    are `withheld` from whoever looks, places and speakers stand here without them, and nothing is compared.
+    `intact` says that they are the words that were cited; `missing` names what cannot be read. For words that
+    are `withheld` from the caller, only places and speakers are given, and nothing is compared.
     """
 
     citation: Citation
@@ -150,15 +150,15 @@ def audit_answer(answer: Answer, fetched: FetchedPages, *, context: int) -> Audi
 
 
 def again(derivation: Derivation, pages: Mapping[PageId, Page]) -> str | None:
-    """The value of a derivation from the words as they stand on the pages now."""
-    terms = tuple(_as_it_stands(term, pages) for term in derivation.terms)
+    """The value of a derivation, computed from the words that are on the pages now."""
+    terms = tuple(_current_term(term, pages) for term in derivation.terms)
     if any(term is None for term in terms):
         return None
     return recompute(replace(derivation, terms=tuple(term for term in terms if term is not None)))
 
 
-def _as_it_stands(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
-    """A term with the words and the time that stand at its spans; one without spans as it was recorded."""
+def _current_term(term: Term, pages: Mapping[PageId, Page]) -> Term | None:
+    """A term with the words and time now at its spans; as recorded without spans; `None` if unreadable."""
     if not term.spans:
         return term
     found = words_on_pages(term.spans, pages, context=0)
@@ -188,7 +188,7 @@ def _audit_citation(citation: Citation, trace: Trace, fetched: FetchedPages, con
 def words_on_pages(
     spans: Iterable[Span], pages: Mapping[PageId, Page], *, context: int
 ) -> tuple[WordsOnPage, ...]:
-    """Where spans stand now; those of pages that cannot be read are left out."""
+    """The words now at the spans; spans of pages that cannot be read are left out."""
     return tuple(_words_on_page(pages[s.page_id], s, context) for s in spans if s.page_id in pages)
 
 

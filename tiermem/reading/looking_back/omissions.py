@@ -21,12 +21,12 @@ from tiermem.text import omissions, page_literals
 class PageOmissions:
     """What one page's units do not keep now; `lost_at_first` counts what its first units did not.
 
-    `rejected` are wordings that were refused when it was summarised first, and why: that their quotes are not
-    on the pages, or plainly say otherwise. Those of pages that were read in one call stand with the first of
-    them, and are for the owner of the space.
+    `rejected` are wordings that were refused when the page was first summarised, and why: their quotes are
+    not on the pages, or plainly say otherwise. Those of pages that were read in one call are listed with the
+    first of these pages, and only for the owner of the space.
 
-    `literals` counts rare words too. What was counted when a page was distilled stands as it was counted:
-    before rare words were, it holds none, and `lost` may be more.
+    `literals` includes rare words. A page distilled before rare words were counted keeps its old count, which
+    has none, so `lost` may hold more.
     """
 
     page_id: PageId
@@ -50,7 +50,7 @@ class OmissionsAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OmissionReport:
-    """Omissions of pages as they stand now, and how their number came about, one point a distilling."""
+    """Omissions of pages as they are now, and their number over time, one point for each distillation."""
 
     pages: tuple[PageOmissions, ...]
     over_time: tuple[OmissionsAt, ...]

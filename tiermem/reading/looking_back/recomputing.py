@@ -114,7 +114,7 @@ class _Moment:
 
 
 def _between(one: _Moment, two: _Moment, unit: str) -> int | None:
-    """Whole units of time between two moments, to the nearest; `None` where they are not told so exactly."""
+    """Units of time between two moments, rounded; `None` where the moments are not given precisely enough."""
     early, late = (one, two) if one.first <= two.first else (two, one)
     exact = early.first == early.last and late.first == late.last
     months = (late.first.year - early.first.year) * 12 + late.first.month - early.first.month

@@ -1,4 +1,4 @@
-"""How what is known came to stand: a unit, what it replaced and what replaced it, each with its words."""
+"""The history of a unit: what it replaced and what replaced it, each with its words."""
 
 from __future__ import annotations
 
