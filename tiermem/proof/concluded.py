@@ -1,8 +1,8 @@
 """What another memory says: what a program concluded of words that it does not show.
 
-It is kept as a turn of the role `memory`. That the program says so is proved, as of any other turn; that it
-is so, nobody's words bear out. What rests on such turns alone is no more than `worded`, until words are found
-that say the same.
+It is kept as a turn of the role `memory`. As with any other turn, this proves that the program says so; no
+words of a speaker prove that it is so. What rests on such turns alone is no more than `worded`, until words
+are found that say the same.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from tiermem.text.words import stem, words
 _MAX_NAME = 3
 """Words that a name has at most."""
 _MIN_SAID = 3
-"""Words that must be given to somebody literally, for a name that nobody on the page has."""
+"""Least number of words, literally on the page, that count as given to a person who does not speak there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,10 @@
 """From a claim and its quotes to a fact tied to exact characters of pages, or to a rejection with its reason.
 
-A quote stands on a page when its words do, after normalising, character for character. Where they stand
-the claim is graded by all the turns quoted (`tiermem.proof.grade`); `reason` says what is against it. A quote
+A quote is on a page when its words are, after normalising, character for character. If it is, the
+claim is graded by all the turns quoted (`tiermem.proof.grade`); `reason` says what is against it. A quote
 that is only nearly on the page (0.9 alike) is taken for the page's own words there, and supports no wording.
 A claim is rejected if it gives words to somebody who did not say them, or no quote is on the pages. Pages are
-searched in the order given, so words that stand on two pages link to the page that was read first.
+searched in the order given, so words that are on two pages link to the page that was read first.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ _EDGE = " \t\n\"'“”‘’.,;:!?-"
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the parts of a quote stand: the turns by index, and a span for each part."""
+    """The place of a quote on a page: the turns by index, and a span for each part."""
 
     page: Page
     turns: tuple[int, ...]
     spans: tuple[Span, ...]
     exact: bool = True
     short: bool = False
-    """Too few words to be known by, and no quote beside them: the same words may stand here by chance."""
+    """Too few words to be known by, and no quote next to them: the same words may occur here by chance."""
 
 
 def link(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
     """Tie `claim` to the exact words that support it. Never raises, whatever the claim holds.
 
     An ellipsis in a quote, a line break or a page-line header inside it separates parts; they must
-    stand in this order on one page. Quotes may stand on different pages.
+    be on one page in this order. Quotes may be on different pages.
     """
     unusable = _unusable(claim)
     if unusable:
@@ -177,7 +177,7 @@ def _words(place: _Place) -> str:
 
 
 def _placed(quotes: Sequence[str], pages: Sequence[Page]) -> list[tuple[str, list[_Place]]]:
-    """Each quote that stands somewhere, with its places, in the order given.
+    """Each quote that is on some page, with its places, in the order given.
 
     A quote too short to be known by itself ("last week") proves something only next to another quote, and
     a single word says nothing elsewhere.
@@ -209,7 +209,7 @@ def _next_to(one: _Place, other: _Place) -> bool:
 
 
 def _parts(quote: str) -> tuple[str, ...]:
-    """The pieces of a quote that must each stand on the page, normalised."""
+    """The pieces of a quote that must each be on the page, normalised."""
     plain = _HEADER.sub("\n", quote) if _HEADER.search(quote) else quote
     whole = normalise(plain).text
     if "\n" not in plain.strip() and not _ELLIPSIS.search(plain):
@@ -219,7 +219,7 @@ def _parts(quote: str) -> tuple[str, ...]:
 
 
 def _places(parts: Sequence[str], page: Page, *, short: bool = False) -> Iterator[_Place]:
-    """Every place on `page` where the parts stand in order, if need be without their outer punctuation."""
+    """Every place on `page` that has the parts in order, if need be without their outer punctuation."""
     bodies = [normalise(_body(page, line)) if line.turn is not None else None for line in page.lines]
     ahead: dict[int, _Hit] = {}
     for first in range(len(bodies) if parts else 0):
@@ -234,7 +234,7 @@ def _places(parts: Sequence[str], page: Page, *, short: bool = False) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
-    """Where one part stands: the turn by index, and the characters of its normalised words."""
+    """The place of one part: the turn by index, and the characters of its normalised words."""
 
     turn: int
     body: NormalisedText
@@ -287,7 +287,7 @@ def _body(page: Page, line: PageLine) -> str:
 
 
 def _find(part: str, body: NormalisedText, at: int) -> tuple[int, int] | None:
-    """Where `part` stands in `body` on whole words and whole characters, from `at` on."""
+    """The range of `part` in `body` on whole words and whole characters, from `at` on."""
     for wanted in dict.fromkeys((part, part.strip(_EDGE))):
         start = body.text.find(wanted, at) if wanted else -1
         while start >= 0:

@@ -12,7 +12,7 @@ from tiermem.text.readings import speech
 from tiermem.text.words import sentences, words
 
 _MAX_ASKED = 300
-"""Characters up to which the question before a turn is told with it."""
+"""Characters up to which the question before a turn is included with it."""
 _SHORT = 12
 """Words below which a turn may need the question before it to be understood."""
 
@@ -69,7 +69,7 @@ def is_only_question(said: str) -> bool:
 
 
 def _sentences(page: Page, line: PageLine, start: int, end: int) -> tuple[int, int]:
-    """The whole sentences of the turn that the words from `start` to `end` stand in."""
+    """The whole sentences of the turn that hold the words from `start` to `end`."""
     body = page.text[line.body : line.end]
     within = [
         piece for piece in sentences(body) if piece.start < end - line.body and start - line.body < piece.end

@@ -16,7 +16,7 @@ from tiermem.model import TakenBack
 GAP = "\u2421"
 """Where words were taken back: this, and spaces for the room they took."""
 LEFT_OUT = "…"
-"""What a gap is shown as to whoever reads for an answer."""
+"""What is shown in place of a gap in a text that is read for an answer."""
 
 Gap = tuple[int, int, tuple[str, ...]]
 """Where words were taken back on a page, and why."""
@@ -77,12 +77,12 @@ def _between(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def remaining(page: Page, start: int, end: int) -> str:
-    """The words of this range, as `kept` has them: an ellipsis stands between two stretches."""
+    """The words of this range, as `kept` has them, with an ellipsis between two stretches."""
     return f" {LEFT_OUT} ".join(page.text[span.start : span.end] for span in kept(page, start, end))
 
 
 def readable(text: str) -> str:
-    """Text of a page for whoever reads it for an answer: a bracketed ellipsis for each gap."""
+    """Text of a page as it is read for an answer: a bracketed ellipsis for each gap."""
     return _GAP.sub(f"[{LEFT_OUT}] ", text) if GAP in text else text
 
 

@@ -18,7 +18,7 @@ from tiermem.text.words import stems
 
 _MARK = "[withheld] _:"
 _TELLING = frozenset(stems("ask said tell told"))
-"""Who asked or told what: words that frame a quotation and tell nothing of it."""
+"""Stems of verbs that introduce a quotation and say nothing of its content."""
 
 
 def withheld(page: Page, keep: Callable[[PageLine], bool]) -> Page:
@@ -54,7 +54,7 @@ def without_unsearched(page: Page, unsearched: Container[str | None]) -> Page:
 
 
 def closed(page: Page) -> Page:
-    """The page without a word on it: where its turns stand, and who speaks, are all that is left."""
+    """The page without its words: only the places of its turns and their speakers are left."""
     blank = withheld(page, lambda _: False)
     turns = (None if line.turn is None else Turn(speaker=line.turn.speaker, text="") for line in page.lines)
     lines = (replace(line, turn=turn) for line, turn in zip(page.lines, turns, strict=True))
@@ -80,7 +80,7 @@ def proof_rank(
     """The highest rank at which the claim is proved by turns of at least that rank alone.
 
     A claim that needs several turns, of one page or of more, has the rank of the lowest; a name or a
-    question that only a less trusted turn told pulls it down to that turn's rank too.
+    question that only a less trusted turn gives lowers it to that turn's rank too.
     """
     turns = [line.turn for page in pages for line in page.lines if line.turn is not None]
     ranks = sorted({rank(turn) for turn in turns}, reverse=True)

@@ -168,7 +168,7 @@ class Engine:
     Without a `route` nothing is decided before the answer is worded: `compose` says itself whether what was
     recalled is enough (`router="fused"`). `free` engines make no call that anybody pays for. With
     `best_first`, `compose` reads the first few pieces alone: where more turns are added, what was found
-    stands before them.
+    comes before them.
     """
 
     name: str

@@ -85,7 +85,7 @@ ROUTERS: Mapping[str, Callable[[Routing], Route | None]] = {
     "always": lambda _: always,
     "never": lambda _: never,
 }
-"""What makes each route: `fused` asks nobody beforehand, `llm` the engine."""
+"""What makes each route: `fused` has none, `llm` has that of the engine."""
 
 
 def engine_named(name: str, model: LanguageModel | None = None) -> Engine:

@@ -1,7 +1,7 @@
-"""The days that words name as a time: dates, and what stands beside them ("since", "between … and …").
+"""The days that words name as a time: dates, and the words next to them ("since", "between … and …").
 
-What words do not fix gets the wider range, as in `tiermem.text.dates`. A time may be named to be one, or
-stand in a sentence, where "1984" may be a book, "June" a name and "the last day" one of a journey.
+What words do not fix gets the wider range, as in `tiermem.text.dates`. A time may be given by itself, or
+in a sentence, where "1984" may be a book, "June" a name and "the last day" one of a journey.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, add_months, count,
 from tiermem.text.words import lower
 
 _BESIDE = 48
-"""Characters before and after a date in which the words that belong to it stand."""
+"""Characters before and after a date in which the words that belong to it are looked for."""
 
 _COUNT = (
     r"(?P<n>\d{1,3}|a couple of|couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
@@ -58,7 +58,7 @@ _UNREAD = re.compile(
     r"\d|\b(?:since|from|after|before|between|until|till|to|through|not|no|never|except|without|but|other)\b",
     re.IGNORECASE,
 )
-"""What nobody may pass over who reads a text that is to name a time."""
+"""What may not be left unread in a text that names a time: numbers, and words that change its meaning."""
 
 _YEAR_IS_ONE = re.compile(
     r"\b(?:in|of|since|until|till|by|before|after|from|between|during|through(?:out)?|early|late|mid|year|than|"
@@ -80,7 +80,7 @@ _ENDS = re.compile(r"(?<!\s)\s*+(?:[?.!,;:)]|$)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DateRange:
-    """Words that name a time, where they stand, and its days, both included; `None` for no end there."""
+    """The place of words that name a time, and its days, both included; `None` for an open end."""
 
     start: int
     end: int
@@ -92,7 +92,7 @@ class DateRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Point:
-    """One date of a text; `yearless` where the text leaves the year to whoever reads it, `from_to` where it
+    """One date of a text; `yearless` where the text leaves the year open, `from_to` where it
     names two days and all between.
     """
 
@@ -204,7 +204,7 @@ def _mentions(text: str, asked: date) -> Iterator[_Point]:
 
 
 def _months(text: str, asked: date) -> Iterator[_Point]:
-    """Months by their names alone, which only beside other words are dates."""
+    """Months by their names alone, which are dates only next to other words."""
     known: dict[str, tuple[DateMention, ...]] = {}
     for match in _MONTH.finditer(text):
         name = lower(match.group())
@@ -247,7 +247,7 @@ def _step_day(day: date, unit: str, steps: int) -> date:
 
 
 def _ranges(text: str, points: Sequence[_Point], *, alone: bool) -> tuple[DateRange, ...]:
-    """What the dates come to with the words beside them."""
+    """The ranges of the dates with the words next to them."""
     found: list[DateRange] = []
     for point in _join_dates(text, points):
         if point.sure:

@@ -181,7 +181,7 @@ def resolve_dates(
 
 
 class PlacedText(Protocol):
-    """Words that stand somewhere in a text."""
+    """Words at a place in a text."""
 
     @property
     def start(self) -> int:
@@ -359,7 +359,7 @@ def _full_range(match: re.Match[str], _said: date | None) -> DateMention | None:
 
 
 def _day_alone(match: re.Match[str], said: date | None) -> DateMention | None:
-    """A day by its number: of the month it was said in, or of the one beside it that is nearer."""
+    """A day by its number: in the month it was said in, or in the one before or after that is nearer."""
     if said is None:
         return None
     day = int(match["day"])

@@ -15,7 +15,7 @@ from tiermem.text.words import stem, words
 
 
 def entities(text: str, said_at: datetime | None = None) -> tuple[str, ...]:
-    """The names, numbers and dates of a text, each once, as they are told; relative dates need `said_at`."""
+    """The names, numbers and dates of a text, each once; relative dates need `said_at`."""
     found = literals(text, said_at)
     dates = (mention.text for mention in found.dates)
     return tuple(dict.fromkeys((*found.names, *sorted(found.numbers), *dates)))
@@ -52,7 +52,9 @@ def _dates(found: Literals, sources: Sequence[Source]) -> Iterable[str]:
         return ()
     days = {(said.date(), said.date()) for source in sources if (said := source.said_at) is not None}
     days |= {
-        (told.first, told.last) for source in sources for told in resolve_dates(source.text, source.said_at)
+        (mention.first, mention.last)
+        for source in sources
+        for mention in resolve_dates(source.text, source.said_at)
     }
     return (
         mention.text

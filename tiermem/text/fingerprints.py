@@ -85,7 +85,7 @@ class Fingerprints:
 
 
 def is_lone(phrase: str) -> bool:
-    """Whether a phrase is one word, or digits alone: among what is no text it may stand by chance."""
+    """Whether a phrase is one word, or digits alone, which may occur by chance in what is not text."""
     return " " not in phrase or phrase.replace(" ", "").isdigit()
 
 

@@ -202,7 +202,7 @@ def _roots(word: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Words an answer may rest on, when and by whom they were said, and where they stand.
+    """Words an answer may rest on, with their time, speaker and spans.
 
     With one span as long as `text`, every part of the text can be pointed at. `concluded` are those that
     another memory made of words which it does not show. `role` is that of the turn, if it has one, and
@@ -222,8 +222,8 @@ def unsupported_literals(answer: str, sources: Sequence[Source | str]) -> tuple[
     """The numbers, dates and proper names of `answer` that no source holds, in its own spelling.
 
     A date is supported when a source names it, when it follows from a date expression of a source and
-    its time, or when it is the time of a source, whole or in part. A number may count what the sources
-    list only if it stands there.
+    its time, or when it is the time of a source, whole or in part. A number is supported only
+    when a source states it, also one that counts what the sources list.
     """
     cited = [source if isinstance(source, Source) else Source(source) for source in sources]
     moment = next((source.said_at for source in cited if source.said_at is not None), None)
@@ -263,7 +263,7 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
     A negated statement is preserved when a negated unit holds half of its content words, a rare word when a
     unit holds its stem. On 154 pages of LoCoMo, facts that a language model wrote keep 53 % of the literals
     (6.1 of 12.9 a page are lost) and 71 % of the rare words (2.5 of 8.8), of all content words 46 %. Of the
-    rare words lost 2.8 % stand in an answer that is asked for, of the names lost 1.9 %.
+    rare words lost 2.8 % are in an expected answer, of the names lost 1.9 %.
     """
     units = list(unit_texts)
     unit_numbers = {number for text in units for number in numbers(text)}

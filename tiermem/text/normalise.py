@@ -17,8 +17,8 @@ _SAME = {
     **dict.fromkeys("“”„‟«»″＂", '"'),
     **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-"),
 }
-# A base character with the combining marks that follow it: the smallest piece that can be recomposed. Of
-# more than 30 (Unicode's Stream-Safe Text Format) the rest stand alone: sorting a long run is slow.
+# A base character with the combining marks that follow it: the smallest piece that can be recomposed. Each
+# mark after the 30th (Unicode's Stream-Safe Text Format) is a piece of its own: sorting a long run is slow.
 _PIECE = re.compile(
     r"[^\W\d_][\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u3099\u309a]{1,30}|.", re.DOTALL
 )

@@ -1,6 +1,6 @@
 """What a reader answers: words of one turn, or the day that they mean; and the best words of other turns.
 
-It points at places in the turns it was given, so what it says stands there character for character. A day
+It points at places in the turns it was given, so its answer appears there character for character. A day
 is worked out by rules from the words pointed at and the time of their turn.
 """
 
@@ -37,7 +37,7 @@ _TRIED: Final = 40
 _SPREAD: Final = 1.5
 """What leads are divided by before they weigh spans of a turn against each other: decision 59."""
 _LISTED_WITHIN: Final = 3.0
-"""How far behind the best words (in logits) those of another turn may be that stand in a list with them."""
+"""How far behind the best words (in logits) those of another turn may be to be listed with them."""
 _WHOLE: Final = re.compile(r"\d{1,20}(?:[.,:/]\d{1,20}){1,4}|\w{1,60}")
 """Words and numbers, which no answer cuts in two."""
 _EDGES: Final = " \t\n.,;:!?\"'"
@@ -50,9 +50,9 @@ class PointedAt:
     other turn, best first; `suffices` is what the head for that says of the whole passage; `ahead` how far
     the best lead the others that do not lead them (infinite where there are none).
 
-    `own` is how far the best words of whoever is asked about lead the best that another said, which nothing
-    is subtracted from here; infinite where only they speak or nobody is asked about, and less than 0 where
-    it is likely the other's doing. `theirs` is the share of turns that others say. `is_clear` is `False` if
+    `own` is how far the best words of the person asked about lead the best of another speaker, from which
+    nothing is subtracted here; infinite where only that person speaks or no one is asked about, and less than
+    0 where the other leads. `theirs` is the share of turns that others say. `is_clear` is `False` if
     other words may hold at the time that is asked for.
     """
 

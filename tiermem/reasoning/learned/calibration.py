@@ -1,7 +1,7 @@
 """From what a reader says of an answer to the probability that it is right.
 
 A logistic regression, fitted on conversations that the reader did not learn from, with the embedder whose
-turns it was shown; it stands in the reader's file. Of other embedders' turns it says nothing.
+turns it was shown; it is part of the reader's file. It does not apply to turns of other embedders.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ FARTHEST: Final = 12.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
-    """What is known of an answer before anybody judges it, each a number.
+    """What is known of an answer before it is judged, each a number.
 
     `margin`: the lead over "there is no answer"; `ahead`: the lead over the best words of another turn (both
     in logits, at most `FARTHEST`). `covered`: the share of the question's words that the turn holds.
     `agrees`: 1 where rules answer likewise; `silent`: 1 where they do not answer. `by_rules`: 1 where theirs
     is the answer; `day`: 1 where a date is asked for, `several` where a list is, `yes` where yes or no is.
-    `own`: how far words of whoever is asked about lead what another said (in logits, within `FARTHEST`);
+    `own`: how far words of the person asked about lead those of another (in logits, within `FARTHEST`);
     `theirs`: the share of the turns read that others say; `place`: that of the turn among those read, from 0;
-    `unheard`: the share of the question's words, names of speakers aside, that nothing found holds.
+    `unheard`: the share of the question's words, without names of speakers, that nothing found holds.
     """
 
     margin: float
@@ -102,7 +102,7 @@ class Calibration:
         return self.thresholds[f"{max(kept):.2f}"] if kept else 2.0
 
     def written(self) -> str:
-        """As it stands in the file."""
+        """The text of the calibration in the file: JSON."""
         return json.dumps(asdict(self), sort_keys=True)
 
 

@@ -48,7 +48,7 @@ _ASKED: Final = re.compile(r'(?P<speaker>[^\n:"]{1,80}), asked "[^\n"]{1,400}": 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedAnswer:
-    """An answer before anybody decides whether it is given, and what is known of it."""
+    """An answer before it is decided whether it is given, and what is known of it."""
 
     draft: Draft
     signals: Signals
@@ -82,7 +82,9 @@ def _meant(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SpokenTurn]) -> 
 
 
 def _rules_first(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SpokenTurn]) -> bool:
-    """No turn's words hold the name of who says them: whoever speaks is told by rules."""
+    """Whether rules answer first: for the name of a speaker, which is not among the words of a turn, and for
+    a kind of `_RULES_FIRST` without a date.
+    """
     speakers = {turn.speaker.lower() for turn in turns} - asked.speakers
     names_speaker = asked.kind == "who" and ruled.text.lower() in speakers
     return names_speaker or (asked.kind in _RULES_FIRST and not asked.day)
@@ -131,7 +133,7 @@ def _signals(
 
 
 def _unheard(asked: ExpectedAnswer, evidence: Sequence[Evidence]) -> float:
-    """The share of the question's words, names of speakers aside, that nothing found holds."""
+    """The share of the question's words, without names of speakers, that nothing found holds."""
     words = asked.known.difference(*(stems(name) for name in asked.speakers))
     left = words.difference(*(stems(f"{item.text} {item.quote}") for item in evidence))
     return len(left) / max(1, len(words))
@@ -142,8 +144,8 @@ class ComposeByReader:
     """Answers in words of the best turns, or not at all where that is too likely to be wrong.
 
     `risk` is the share of given answers that may be wrong, by the calibration in the reader's file; without
-    one for this `embedder` it is silent where "no answer" leads. A reader that nobody `named` is done without
-    where the weights it is merged onto are not on this machine: then rules answer.
+    one for this `embedder` it abstains where "no answer" leads. If the caller `named` no reader and the
+    weights of the shipped one are not on this machine, rules answer.
     """
 
     opened: _LazyReader
@@ -269,8 +271,8 @@ def with_reader(
 
 
 def turns_of(evidence: Sequence[Evidence]) -> list[tuple[int, SpokenTurn]]:
-    """The turns of the evidence, in its order, with their places in it; of a turn and a part of it the turn,
-    where the first of them stands.
+    """The turns of the evidence, in its order, with their places in it. A part of another turn is left out;
+    the whole turn takes its position if the part comes first.
     """
     found: list[tuple[int, SpokenTurn]] = []
     for at, item in enumerate(evidence):

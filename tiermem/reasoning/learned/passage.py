@@ -18,7 +18,7 @@ READ: Final = 5
 _LONGEST: Final = 400
 """Characters read of a turn."""
 _BESIDE: Final = 160
-"""Characters of a turn that stands beside the one judged."""
+"""Characters of the turn before or after the one judged."""
 _CANDIDATES: Final = 60
 """Places in a long turn that are tried as a beginning, evenly drawn."""
 
@@ -49,7 +49,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnLine:
-    """Where a turn's words stand in the passage (half open), and how far into the turn they begin."""
+    """The range of a turn's words in the passage (half open), and how far into the turn they begin."""
 
     start: int
     end: int
@@ -58,14 +58,14 @@ class TurnLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingPassage:
-    """The text, and by turn in the order given where its words stand."""
+    """The text, and the range of each turn's words in it, in the order given."""
 
     text: str
     lines: tuple[TurnLine, ...]
 
     def turn_of(self, start: int, end: int) -> tuple[int, int, int] | None:
-        """The turn that `start` to `end` stands in, and where in its text; `None` where it is no turn's words
-        (a name or date in front, or more than one turn).
+        """The turn that holds `start` to `end`, and the range in its text; `None` where these are no words of
+        one turn (a name or date in front, or more than one turn).
         """
         for number, line in enumerate(self.lines):
             if line.start <= start < end <= line.end:

@@ -17,7 +17,7 @@ _CHARACTERS: Final = 4_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pieces:
-    """The ids; from which place on they are of the second text; and where in it each of these stands."""
+    """The ids, the index of the first one of the second text, and the ranges of its pieces in that text."""
 
     ids: Sequence[int]
     second: int

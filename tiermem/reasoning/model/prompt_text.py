@@ -97,7 +97,7 @@ def searches(done: Sequence[Search]) -> str:
 
 
 def pages(texts: Sequence[Page]) -> str:
-    """Pages one after another, told apart by headings that also tell which belong to one session.
+    """Pages one after another, separated by headings that also say which belong to one session.
 
     A page's own lines start with `[` or a tab, so its words cannot forge these headings.
     """
@@ -124,7 +124,7 @@ def _page(number: int, session: int, view: PageView) -> str:
 
 
 def facts_in_context(facts: Sequence[LinkedFact], pages_read: Sequence[Page]) -> str:
-    """Facts by number, each with the whole turns its words stand in and the turns before them."""
+    """Facts by number, each with the whole turns that hold its words and the turns before them."""
     by_id = {page.id: page for page in pages_read}
     return numbered_list(_in_context(found, by_id) for found in facts)
 

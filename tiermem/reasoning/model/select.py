@@ -36,7 +36,7 @@ class SelectByModel:
     async def __call__(
         self, question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]
     ) -> tuple[int, ...]:
-        """One call that shows each fact where its words stand; none without a fact."""
+        """One call that shows each fact with the turns that hold its words; none without a fact."""
         if not facts:
             return ()
         reply = await ask(

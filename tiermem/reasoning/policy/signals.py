@@ -1,7 +1,7 @@
 """What a learned route sees: numbers about a question and what was recalled for it, none from a model.
 
-A file of a policy names its signals. Whoever changes what one of them means gives it another name, so that a
-policy learned from the old one is refused.
+A file of a policy names its signals. A signal whose meaning changes gets another name, so that a policy
+learned from the old one is refused.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _of_similarity(evidence: Sequence[Evidence]) -> tuple[float, ...]:
 
 
 def _of_words(question: str, evidence: Sequence[Evidence], asked_at: datetime) -> tuple[float, ...]:
-    """How much of the question's words, and of what it names, stands in anything recalled."""
+    """How much of the question's words, and of what it names, is in anything recalled."""
     there = {stem(word) for one in evidence for word in words(f"{one.text} {one.quote}")}
     terms = parse_question(question).terms
     named = entities(question, asked_at)

@@ -100,7 +100,7 @@ def _newest(
 
 
 def timestamp(said_at: datetime | None) -> float:
-    """Seconds since 1970, of a time without a zone as if it were UTC; -inf where nobody knows when."""
+    """Seconds since 1970, taking a time without a zone as UTC; -inf for an unknown time."""
     return said_at.replace(tzinfo=said_at.tzinfo or UTC).timestamp() if said_at else -inf
 
 

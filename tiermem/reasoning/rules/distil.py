@@ -1,7 +1,7 @@
 """The facts of a page without a model: its salient sentences, in their speakers' own words.
 
 A claim reads `Caroline: I went to a support group yesterday (7 May 2023).` Its quote is the same words
-as they stand on the page, so it links by construction. A reply that only makes sense after a
+as they are on the page, so it links by construction. A reply that only makes sense after a
 question carries that question: `Caroline, asked "Where did you move from?": Sweden, four years ago.`
 The quote stays within the one turn; the guard looks the question up on the page itself.
 """
@@ -25,7 +25,7 @@ from tiermem.text.words import STOP_WORDS, word_list
 _LONGEST = 320
 """Characters of a unit; a run of salient sentences is cut there."""
 _LONGEST_QUESTION = 160
-"""Characters up to which the question before an answer is told with it."""
+"""Characters up to which the question before an answer is included with it."""
 
 _SMALL_TALK = frozenset(
     map(
@@ -62,9 +62,9 @@ On LoCoMo it keeps 45 % of the words and 90 % of the turns that are annotated as
 52 % and 92 %, 0.23 keeps 40 % and 87 % (docs/results/local-engine.md).
 """
 _SHORT = 150
-"""Tokens of a page up to which nothing told is left out: there is little to save, and a lone fact to lose."""
+"""Tokens of a page up to which `_TELLING` suffices: there is little to save, and a lone fact to lose."""
 _TELLING = 0.1
-"""What a sentence beside one that was asked for must have to be told with it."""
+"""From this salience on a sentence is included: on a short page, or with a chosen sentence of its turn."""
 MOST_CLAIMS = 60
 """Claims made for one question; the same words said often make many that are one."""
 _COMPUTED = re.compile(r" \([^()]{0,60}\b\d{4}\)")
@@ -122,7 +122,7 @@ def statements(chosen: Iterable[tuple[Page, PageSentence]]) -> Iterator[Claim]:
         tells = placed in telling[turn]
         beside = telling[turn] if tells else sorted((*telling[turn], placed), key=_number)
         run = next(run for run in _runs(beside) if placed in run)
-        if tells:  # else the others are told without it too
+        if tells:  # else the others may form a claim without it too
             worded.update(run)
         yield _claim(page, run, people, _scene(page, placed.line, people))
 

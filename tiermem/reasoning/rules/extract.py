@@ -132,7 +132,7 @@ _LIKELY = 0.6
 _REASON_WORDS = 3
 """New words a statement must hold to be a reason without saying "because"."""
 _SHORT = 16
-"""Words up to which a statement is an answer as it stands."""
+"""Words up to which a statement is an answer as a whole."""
 
 
 def answer_from(question: ParsedQuestion, best: ScoredSentence) -> str | None:
@@ -301,7 +301,7 @@ def _where(question: ParsedQuestion, best: ScoredSentence) -> str | None:
 
 
 def _after(question: ParsedQuestion, best: ScoredSentence) -> str | None:
-    """What follows the preposition of the question, after the word that stands before it there."""
+    """What follows the preposition of the question, after the word that precedes it there."""
     text = best.sentence.text
     start = 0
     if question.before_it in best.sentence.near:
@@ -329,7 +329,7 @@ def _phrase(text: str) -> str:
 
 
 def _without_last(text: str, small: Collection[str]) -> str:
-    """`text` without the small words it ends on and what stands before each; as it is where there is none."""
+    """`text` without the small words at its end and what precedes each; unchanged if it ends on none."""
     found = list(_TOKEN.finditer(text))
     end = len(text)
     while found and found[-1].start() and found[-1].group().lower() in small:

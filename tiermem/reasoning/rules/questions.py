@@ -104,7 +104,7 @@ class ParsedQuestion:
     `terms` carry its content, `names` are those of its proper names, and `people` those of the names that
     it asks about as somebody ("did Ann", "Ann's"). `head` is the thing asked about ("airline" in "which
     airline", "deposit" in "how much is the deposit"), "" when none shows. `preposition` is the one that the
-    answer follows, and `before_it` the word that stands before it ("move", "to" in "where did Ann move to?").
+    answer follows, and `before_it` the word that precedes it ("move", "to" in "where did Ann move to?").
     """
 
     text: str

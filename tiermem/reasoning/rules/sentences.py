@@ -30,7 +30,7 @@ UNCLEAR_PERSON = 0.8
 _CATEGORY = 0.5
 """What the word for the kind of thing counts: the answer to "which instrument" seldom says instrument."""
 _AROUND = 0.5
-"""What a term counts that stands beside the sentence: in its turn, or in the question it replies to."""
+"""What a term counts that is not in the sentence but in its turn, or in the question that this replies to."""
 _ASKS = 0.5
 """What the score of a question is multiplied with."""
 _A_PLACE, _PLACES = 0.02, 10
@@ -55,7 +55,7 @@ class EvidenceSentence:
     """Stems of the words of its turn and of the question that replies to: one set for all its sentences."""
 
     def beside(self, term: str) -> bool:
-        """Whether a stem stands around the sentence and not in it."""
+        """Whether a stem is around the sentence and not in it."""
         return term in self.turn and term not in self.near
 
 

@@ -1,7 +1,7 @@
 """Whether what was recalled holds the answer, judged from features alone: no model, no network, pure.
 
 Shared by the route of the rules and the gate. It errs towards the pages: a question that asks for all of
-something, a person nobody was recalled for, or a kind of detail that no unit holds, escalates.
+something, has a name that is in no unit, or asks for a kind of detail that no unit holds, escalates.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Features:
 
 
 _AS_GOOD = 0.75
-"""How close to the best statement another one must score to stand for it, when it holds the detail."""
+"""Share of the best score from which another statement that holds the detail is taken instead."""
 _MANY: frozenset[Kind] = frozenset({"list", "how many"})
 
 
@@ -62,7 +62,7 @@ def features(question: str, units: Sequence[Evidence]) -> Features:
 
 
 def _names_held(question: ParsedQuestion, units: Sequence[Evidence]) -> bool:
-    """Whether every name of the question stands in some unit."""
+    """Whether every name of the question occurs in some unit."""
     there = {stem(word) for unit in units for word in words(unit.text)}
     return all(name in there for name in question.names)
 
