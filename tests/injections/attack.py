@@ -41,7 +41,8 @@ from tiermem.errors import TierMemError
 from tiermem.llm.interface import Call
 from tiermem.llm.scripted import FunctionModel
 from tiermem.model import Claim, SummaryUnit, Unproved
-from tiermem.proof import at_least, is_still_supported
+from tiermem.proof import is_still_supported
+from tiermem.text.withheld import at_least
 from tiermem.trust import DEFAULT_TRUST
 
 NEIGHBOURS = "The vault code of the blue house is Zephyrine."

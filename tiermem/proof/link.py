@@ -23,10 +23,10 @@ from tiermem.proof.grade import Grade, grade
 from tiermem.proof.ground import Ground, QuotedTurn, gives_words_to_stranger, is_event_dated
 from tiermem.proof.instructions import instruction_like
 from tiermem.proof.quotation import is_only_question
-from tiermem.proof.taken_back import GAP, kept, remaining
 from tiermem.text.literals import Source
 from tiermem.text.normalise import NormalisedText, normalise
 from tiermem.text.readings import Speech, speech
+from tiermem.text.taken_back import GAP, kept, remaining
 from tiermem.text.words import WORD, sentences, words
 
 MIN_WORDS = 3

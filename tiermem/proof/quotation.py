@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pagestore import Page, PageLine, Span
 from tiermem.model import LinkedFact
 from tiermem.proof.instructions import instruction_like
-from tiermem.proof.taken_back import GAP
 from tiermem.text.readings import speech
+from tiermem.text.taken_back import GAP
 from tiermem.text.words import sentences, words
 
 _MAX_ASKED = 300

@@ -9,10 +9,10 @@ from pagestore import Page, PageId, PageLine, Turn
 from pagestore.codec import opened_as
 from tiermem.index.interface import turn_id
 from tiermem.model import Evidence, Named
-from tiermem.proof import withheld
 from tiermem.reading.quoting import lines, page_evidence, quoted, turn_evidence
 from tiermem.reading.view import View
 from tiermem.text.unicode import replace_surrogates
+from tiermem.text.withheld import withheld
 from tiermem.workspace import UNKNOWN_IMPORTANCE
 
 

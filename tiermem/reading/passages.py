@@ -7,9 +7,9 @@ from itertools import chain
 
 from pagestore import Page, Span
 from tiermem.model import Evidence
-from tiermem.proof import kept
 from tiermem.reading.turns import FoundTurn
 from tiermem.text import sentences
+from tiermem.text.taken_back import kept
 
 LONGEST_PIECE = 300
 """Characters of a piece; a longer sentence is cut between words where it can be."""

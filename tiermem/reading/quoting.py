@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence
-from tiermem.proof import LEFT_OUT, is_concluded, kept, readable, remaining
+from tiermem.proof import is_concluded
 from tiermem.text import Source, stems
+from tiermem.text.taken_back import LEFT_OUT, kept, readable, remaining
 from tiermem.text.unicode import replace_surrogates
 
 

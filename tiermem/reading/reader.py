@@ -31,7 +31,6 @@ from tiermem.model import (
     SummaryUnit,
     UnitId,
 )
-from tiermem.proof import marked
 from tiermem.reading.answer import Outcome, build_answer, pending_findings
 from tiermem.reading.ask import AskRequest, ask
 from tiermem.reading.backlog import Backlog
@@ -52,6 +51,7 @@ from tiermem.reading.timeframe import Between
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
 from tiermem.salience import Signals
+from tiermem.text.taken_back import marked
 from tiermem.text.unicode import replace_surrogates
 from tiermem.workspace import Item
 

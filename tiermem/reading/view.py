@@ -25,12 +25,13 @@ from tiermem.errors import (
 from tiermem.index.interface import Period, Searches, Timeframe
 from tiermem.ledger import EVERYTHING_SEEN, Around, Tier1, Unread, Visibility
 from tiermem.model import SummaryUnit, TakenBack, TurnFilter, UnitId
-from tiermem.proof import at_least, closed, withheld, without, without_unsearched
 from tiermem.reading.backlog import Backlog, Waiting
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.quoting import lines
 from tiermem.reading.timeframe import SaidThen
 from tiermem.text import parse_iso
+from tiermem.text.taken_back import without
+from tiermem.text.withheld import at_least, closed, withheld, without_unsearched
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 _NOTHING: Mapping[PageId, str] = MappingProxyType({})

@@ -33,9 +33,10 @@ from tiermem.ledger.entry_texts import paid_for, values_in
 from tiermem.ledger.kind import Past
 from tiermem.ledger.kinds import kind_of
 from tiermem.model import Claim, SummaryUnit
-from tiermem.proof import in_words_of, is_still_supported, stems_of_turns, withheld
+from tiermem.proof import in_words_of, is_still_supported, stems_of_turns
 from tiermem.text import omissions, page_literals
 from tiermem.text.fingerprints import Fingerprints
+from tiermem.text.withheld import withheld
 from tiermem.text.words import stems
 from tiermem.writing.importance import UNKNOWN, told_under
 

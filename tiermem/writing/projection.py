@@ -43,8 +43,8 @@ from tiermem.index.interface import (
 )
 from tiermem.ledger import Changes, Ledger, SetAside, owner_of
 from tiermem.model import SummaryUnit, UnitId, merge_owners
-from tiermem.proof import without_unsearched
 from tiermem.text import parse_iso
+from tiermem.text.withheld import without_unsearched
 from tiermem.writing.values import Projected, Unfinished
 
 log = logging.getLogger("tiermem")

@@ -13,8 +13,9 @@ from pagestore.rendering import TurnPart, render_page
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Tier1, summary_unit_id
 from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, merge_owners
-from tiermem.proof import link, proof_rank, withheld
+from tiermem.proof import link, proof_rank
 from tiermem.proof.link import NOT_FOUND
+from tiermem.text.withheld import withheld
 from tiermem.trust import TrustLevels
 from tiermem.writing.importance import UNKNOWN
 

@@ -31,8 +31,9 @@ from tiermem.model import (
     WriteBackVariant,
     merge_owners,
 )
-from tiermem.proof import in_words_of, link, proof_rank, without
+from tiermem.proof import in_words_of, link, proof_rank
 from tiermem.reasoning.interface import Engine
+from tiermem.text.taken_back import without
 from tiermem.writing.concluding import write_conclusion
 from tiermem.writing.duplicates import find_duplicate
 from tiermem.writing.edit import Neighbour, ProvedFact, grounds_of, settle, skip

@@ -62,11 +62,12 @@ from tiermem.model import (
     Usage,
     WriteBackVariant,
 )
-from tiermem.proof import without, without_unsearched
 from tiermem.reasoning.interface import Engine
 from tiermem.salience import Outcome
 from tiermem.text import omissions
 from tiermem.text.fingerprints import Fingerprints
+from tiermem.text.taken_back import without
+from tiermem.text.withheld import without_unsearched
 from tiermem.writing.agents import AgentNames
 from tiermem.writing.batches import batches
 from tiermem.writing.concluding import write_conclusion

@@ -12,9 +12,9 @@ from pagestore.errors import Corrupt, PageNotFound
 from tiermem.errors import InvalidInput
 from tiermem.ledger import EVERYTHING_SEEN, Loss, Visibility
 from tiermem.model import Rejected, SummaryUnit
-from tiermem.proof import without
 from tiermem.reading.interface import ReadsLedger
 from tiermem.text import omissions, page_literals
+from tiermem.text.taken_back import without
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from datetime import datetime
 
 from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit
-from tiermem.proof import readable
 from tiermem.reasoning.interface import PageView
+from tiermem.text.taken_back import readable
 
 NOTHING = "(none)"
 

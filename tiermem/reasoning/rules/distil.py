@@ -17,9 +17,9 @@ from itertools import groupby
 
 from pagestore import Page, PageId, Span, Turn
 from tiermem.model import Claim
-from tiermem.proof import GAP, LEFT_OUT
 from tiermem.reasoning.rules.sentences import EvidenceSentence, evidence_sentence
 from tiermem.text import DateMention, literals, resolve_dates, sentences, stem, stems, words
+from tiermem.text.taken_back import GAP, LEFT_OUT
 from tiermem.text.words import STOP_WORDS, word_list
 
 _LONGEST = 320

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from pagestore import Page, Span, Turn
 from tests.text.dialogue import page_of
 from tiermem.model import Claim, LinkedFact, TakenBack, UnitId
-from tiermem.proof import kept, link, marked, readable, remaining, without
+from tiermem.proof import link
+from tiermem.text.taken_back import kept, marked, readable, remaining, without
 
 SAID = "I keep a hen called Berta, a tall grey horse, and a goat that bites."
 

@@ -1,64 +1,18 @@
-"""Pages with some turns withheld, and what a claim is proved by when they are.
-
-A turn that is withheld keeps its room on the page, so that the spans of the others stay true.
-"""
+"""What supports a claim when some turns are withheld or erased."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import replace
-from itertools import compress
+from collections.abc import Callable, Iterable, Sequence
 
-from pagestore import Page, PageLine, Span, Turn
+from pagestore import Page, Span, Turn
 from tiermem.model import Claim, LinkedFact
 from tiermem.proof.link import link
 from tiermem.text.dates import resolve_dates, without_dates
-from tiermem.text.placeholders import is_media_placeholder
+from tiermem.text.withheld import at_least
 from tiermem.text.words import stems
 
-_MARK = "[withheld] _:"
 _TELLING = frozenset(stems("ask said tell told"))
 """Stems of verbs that introduce a quotation and say nothing of its content."""
-
-
-def withheld(page: Page, keep: Callable[[PageLine], bool]) -> Page:
-    """The page with every turn blanked that is not to be kept."""
-    hidden = [line.turn is not None and not keep(line) for line in page.lines]
-    if not any(hidden):
-        return page
-    parts: list[str] = []
-    at = 0
-    for line in compress(page.lines, hidden):
-        length = line.end - line.start
-        parts += (page.text[at : line.start], _MARK[:length].ljust(length))
-        at = line.end
-    kept = (replace(line, turn=None) if hide else line for line, hide in zip(page.lines, hidden, strict=True))
-    return replace(page, text="".join((*parts, page.text[at:])), lines=tuple(kept))
-
-
-def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:
-    """The page with every turn of a lower rank withheld."""
-    return withheld(page, lambda line: line.turn is not None and rank(line.turn) >= floor)
-
-
-def without_unsearched(page: Page, unsearched: Container[str | None]) -> Page:
-    """The page with every turn withheld that no search is to find: by its role, and placeholders of media."""
-    return withheld(
-        page,
-        lambda line: (
-            line.turn is not None
-            and line.turn.role not in unsearched
-            and not is_media_placeholder(line.turn.text)
-        ),
-    )
-
-
-def closed(page: Page) -> Page:
-    """The page without its words: only the places of its turns and their speakers are left."""
-    blank = withheld(page, lambda _: False)
-    turns = (None if line.turn is None else Turn(speaker=line.turn.speaker, text="") for line in page.lines)
-    lines = (replace(line, turn=turn) for line, turn in zip(page.lines, turns, strict=True))
-    return replace(blank, lines=tuple(lines))
 
 
 def is_still_supported(claim: Claim, pages: Sequence[Page]) -> bool:

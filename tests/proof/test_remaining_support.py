@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from pagestore import Page, Turn
 from tests.text.dialogue import page_of
 from tiermem.model import Claim, LinkedFact
-from tiermem.proof import at_least, is_still_supported, link, proof_rank
+from tiermem.proof import is_still_supported, link, proof_rank
+from tiermem.text.withheld import at_least
 
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 RANKS = {"web": 1, "person": 3}
