@@ -22,7 +22,7 @@ MADE_INSIDE = {
     "tiermem/reasoning/rules/extract.py:_after",
     "tiermem/proof/cautions.py:_compile",
     "tiermem/text/dates.py:_rule",
-    "tiermem/proof/link.py:_ending_whole",
+    "tiermem/text/quotes.py:_ending_whole",
 }
 """Functions that make an expression of words at hand: no more than those words and what is around them."""
 
