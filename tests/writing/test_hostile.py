@@ -14,9 +14,9 @@ from tests.logs import new_log
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, turn
 from tiermem.ledger import Ledger
 from tiermem.model import Claim, FindingId, LinkedFact, SummaryUnit, UnitId
-from tiermem.proof import instruction_like
 from tiermem.reasoning.interface import Operation
 from tiermem.text import normalise
+from tiermem.text.instructions import instruction_like
 from tiermem.writing import Writer
 from tiermem.writing.distil import prove_claims
 from tiermem.writing.edit import Neighbour, ProvedFact, grounds_of, settle

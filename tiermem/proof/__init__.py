@@ -2,9 +2,7 @@
 
 from tiermem.proof.concluded import ONLY_CONCLUDED, is_concluded, only_concluded, without_words
 from tiermem.proof.grade import Grade, grade
-from tiermem.proof.instructions import instruction_like
 from tiermem.proof.link import link
-from tiermem.proof.quotation import quotations
 from tiermem.proof.remaining_support import in_words_of, is_still_supported, proof_rank, stems_of_turns
 from tiermem.proof.unsupported import CONTENT_FREE
 
@@ -14,13 +12,11 @@ __all__ = [
     "Grade",
     "grade",
     "in_words_of",
-    "instruction_like",
     "is_concluded",
     "is_still_supported",
     "link",
     "only_concluded",
     "proof_rank",
-    "quotations",
     "stems_of_turns",
     "without_words",
 ]

@@ -17,12 +17,11 @@ from pagestore import Page, PageLine
 from tiermem.model import Claim, Derivation, LinkedFact, Rejected, Support
 from tiermem.proof.grade import Grade, grade
 from tiermem.proof.ground import Ground, QuotedTurn, gives_words_to_stranger, is_event_dated
-from tiermem.proof.instructions import instruction_like
-from tiermem.proof.quotation import is_only_question
+from tiermem.text.instructions import instruction_like
 from tiermem.text.literals import Source
 from tiermem.text.normalise import normalise
 from tiermem.text.quotes import MAX_PLACES, QuotePlace, find_quotes
-from tiermem.text.readings import Speech, speech
+from tiermem.text.readings import Speech, is_only_question, speech
 from tiermem.text.taken_back import kept, remaining
 from tiermem.text.words import sentences, words
 

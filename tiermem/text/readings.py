@@ -212,3 +212,8 @@ def _scopes(text: str) -> Iterator[tuple[int, int, bool]]:
         yield start, cue.start() if cue else end, False
         if cue:
             yield cue.start(), end, True
+
+
+def is_only_question(said: str) -> bool:
+    """Whether every sentence asks: then nothing is asserted."""
+    return all(piece.text.endswith("?") for piece in sentences(said))

@@ -26,11 +26,12 @@ from tiermem.model import (
     Usage,
     merge_owners,
 )
-from tiermem.proof import link, only_concluded, proof_rank, quotations
+from tiermem.proof import link, only_concluded, proof_rank
 from tiermem.reasoning.interface import Engine
 from tiermem.text import omissions, page_literals
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.writing.importance import importance_of
+from tiermem.writing.quotation import quotations
 
 
 @dataclass(slots=True)

@@ -17,9 +17,10 @@ from datetime import datetime
 from pagestore import Page, SessionId, Span
 from tiermem.ledger import WroteBack
 from tiermem.model import FindingId, LinkedFact, Op, SummaryUnit, UnitId, WriteBack
-from tiermem.proof import CONTENT_FREE, grade, instruction_like
+from tiermem.proof import CONTENT_FREE, grade
 from tiermem.reasoning.interface import Operation
 from tiermem.text import Source, is_negated, normalise, stems, unsupported_literals
+from tiermem.text.instructions import instruction_like
 from tiermem.text.readings import speech
 from tiermem.text.words import STOP_WORDS, stem, words
 from tiermem.trust import DEFAULT_TRUST, TrustLevels

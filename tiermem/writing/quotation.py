@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pagestore import Page, PageLine, Span
 from tiermem.model import LinkedFact
-from tiermem.proof.instructions import instruction_like
-from tiermem.text.readings import speech
+from tiermem.text.instructions import instruction_like
+from tiermem.text.readings import is_only_question, speech
 from tiermem.text.taken_back import GAP
 from tiermem.text.words import sentences, words
 
@@ -61,11 +61,6 @@ def _quotation(fact: LinkedFact, page: Page, index: int) -> LinkedFact | None:
         claim=text, quotes=(said,), spans=(Span(page_id=page.id, start=start, end=end),), support="quoted",
         grader=2, scene=fact.scene, importance=fact.importance,
     )  # fmt: skip
-
-
-def is_only_question(said: str) -> bool:
-    """Whether every sentence asks: then nothing is asserted."""
-    return all(piece.text.endswith("?") for piece in sentences(said))
 
 
 def _sentences(page: Page, line: PageLine, start: int, end: int) -> tuple[int, int]:

@@ -9,7 +9,8 @@ import pytest
 from pagestore import Turn
 from tests.text.dialogue import conversations, page_of
 from tiermem.model import Claim, LinkedFact
-from tiermem.proof import link, quotations
+from tiermem.proof import link
+from tiermem.writing.quotation import quotations
 
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 PAGE = page_of(
