@@ -36,7 +36,7 @@ QUESTIONS: Final = 100
 _LENGTH: Final = 400
 """Characters of a turn that are kept."""
 _OWNERS: Final = ("", *(f"owner-{number}" for number in range(9)))
-"""Owners of entries; the first stands for entries that all may see."""
+"""Owners of entries; entries of the first are seen by all."""
 _UNIT_EVERY: Final = 3
 """Of the turns every so many-th is a unit as well."""
 _TIE: Final = 1e-5
