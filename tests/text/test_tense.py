@@ -203,6 +203,16 @@ def test_days_in_a_row_keep_their_order() -> None:
     assert _days("We were in Rome from Thursday to Monday") == [date(2023, 5, 4), date(2023, 5, 8)]
 
 
+def test_days_in_a_row_by_their_short_names_keep_their_order() -> None:
+    said = {
+        "I was away from tues to thurs": ["2023-05-02", "2023-05-04"],
+        "I'm away from thurs to tues": ["2023-05-11", "2023-05-16"],
+        "The bins go out tues and fri": [],
+    }
+    for text, days in said.items():
+        assert [mention.iso for mention in resolve_dates(text, WEDNESDAY)] == days
+
+
 def test_few_texts_written_without_the_rules_get_a_wrong_day() -> None:
     assert len(read_texts()) == 200
     for part, right in (("open", 36), ("kept", 32), ("third", 51)):

@@ -17,7 +17,7 @@ from tiermem.text import resolve_dates
 
 Outcome = Literal["right", "wrong", "open", "rightly open"]
 PARTS = ("open", "kept", "third")
-"""Read while the rules were written; not read then; by another writer, after the last change of a rule."""
+"""Read while the rules were written; not read then; by another writer, and run once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,8 +50,8 @@ _SHORT_WEEKDAY = (
     r"(?:(?<=\bon\s)|(?<=\bby\s)|(?<=\buntil\s)|(?<=\btill\s)|(?<=\btil\s))(?:mon|wed|sat|sun))\b(?!['’-]\w)"
 )
 """Short names of weekdays; those that are words too, after words of time alone."""
-_FROM_WEEKDAY = re.compile(_LONG_WEEKDAY + r"\s?(?:-|–|to|until|till|through)\s?$", re.IGNORECASE)
-_TO_WEEKDAY = re.compile(r"\s?(?:-|–|to|until|till|through)\s?" + _LONG_WEEKDAY, re.IGNORECASE)
+_FROM_WEEKDAY = re.compile(r"\b" + _WEEKDAY + r"\s?(?:-|–|to|until|till|through)\s?$", re.IGNORECASE)
+_TO_WEEKDAY = re.compile(r"\s?(?:-|–|to|until|till|through)\s?" + _WEEKDAY + r"\b", re.IGNORECASE)
 _SEASON = "(?P<season>" + "|".join(_SEASONS) + ")"
 _PAST = re.compile(
     r"\b(?:was|were|had|did|been|went|got|made|took|came|saw|met|gave|found|left|told|said|felt|kept|brought|"

@@ -94,7 +94,8 @@ _GROUPS = re.compile(
     )
 )
 """Verb groups of a clause: the first part of a name is whether it looks ahead or back or leaves that open."""
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_WEEKDAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tues?|weds|thu(?:rs?)?|fri)"
+"""A weekday of a list; short names that are other words too ("sat") are none."""
 _LISTED_BEFORE = re.compile(
     rf"\b{_WEEKDAY}(?:\s{_any(ENGLISH.parts_of_day)}\b)?(?P<link>\s?[-–/,]\s?|\s(?:to|until|till|through|and|or)\s)"
     r"(?:on\s)?\Z"
