@@ -7,11 +7,12 @@ are found that say the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pagestore import Page, Span, Turn
 from tiermem.model import LinkedFact, Rejected
+from tiermem.text.quotes import touched_turns
 from tiermem.trust import MEMORY_ROLES
 
 ONLY_CONCLUDED = "only another memory says so, and it shows no words"
@@ -22,20 +23,13 @@ def is_concluded(turn: Turn) -> bool:
     return (turn.role or "").lower() in MEMORY_ROLES
 
 
-def only_concluded(spans: Iterable[Span], pages: Iterable[Page]) -> bool:
+def only_concluded(spans: Iterable[Span], pages: Sequence[Page]) -> bool:
     """Whether every turn these spans touch is what another memory says; `False` where they touch none."""
-    by_id = {page.id: page for page in pages}
-    touched = [
-        line.turn
-        for span in spans
-        if span.page_id in by_id
-        for line in by_id[span.page_id].lines
-        if line.turn is not None and line.touches(span)
-    ]
+    touched = touched_turns(spans, pages)
     return bool(touched) and all(map(is_concluded, touched))
 
 
-def without_words(linked: LinkedFact | Rejected, pages: Iterable[Page]) -> LinkedFact | Rejected:
+def without_words(linked: LinkedFact | Rejected, pages: Sequence[Page]) -> LinkedFact | Rejected:
     """What was linked, `worded` at most where it rests on what another memory says and on nothing else."""
     if isinstance(linked, Rejected) or not only_concluded(linked.spans, pages):
         return linked

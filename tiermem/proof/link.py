@@ -46,7 +46,7 @@ def link(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
         return _rejected(claim, NOT_FOUND)
     best: LinkedFact | Rejected | None = None
     for places in islice(product(*(options for _, options in placed)), MAX_PLACES):
-        found = _judged(claim, tuple(quote for quote, _ in placed), places)
+        found = _link_at(claim, tuple(quote for quote, _ in placed), places)
         if isinstance(found, LinkedFact) and found.is_supported:
             return found
         if best is None or (isinstance(best, Rejected) and isinstance(found, LinkedFact)):
@@ -74,7 +74,7 @@ def _rejected(claim: Claim, reason: str) -> Rejected:
     return Rejected(claim=claim.text, quotes=claim.quotes, reason=reason)
 
 
-def _judged(claim: Claim, quotes: Sequence[str], places: Sequence[QuotePlace]) -> LinkedFact | Rejected:
+def _link_at(claim: Claim, quotes: Sequence[str], places: Sequence[QuotePlace]) -> LinkedFact | Rejected:
     """The claim against these places; not supported when a quote is missing or only nearly there."""
     graded = _grade_claim(claim, _ground(places))
     if isinstance(graded, Rejected):

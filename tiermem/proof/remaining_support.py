@@ -8,10 +8,11 @@ from pagestore import Page, Span, Turn
 from tiermem.model import Claim, LinkedFact
 from tiermem.proof.link import link
 from tiermem.text.dates import resolve_dates, without_dates
+from tiermem.text.quotes import touched_turns
 from tiermem.text.withheld import at_least
 from tiermem.text.words import stems
 
-_TELLING = frozenset(stems("ask said tell told"))
+_REPORTING = frozenset(stems("ask said tell told"))
 """Stems of verbs that introduce a quotation and say nothing of its content."""
 
 
@@ -25,7 +26,7 @@ def in_words_of(text: str, pages: Iterable[Page], *, computed: Iterable[str] = (
     """Whether every content word of a text is on these pages; dates and what is computed may be new."""
     stems_there = set(stems("\n".join((*(page.text for page in pages), *computed))))
     wording = stems(without_dates(text, resolve_dates(text, None)))
-    return stems_there.issuperset(stem for stem in wording if stem not in _TELLING and not stem.isdigit())
+    return stems_there.issuperset(stem for stem in wording if stem not in _REPORTING and not stem.isdigit())
 
 
 def proof_rank(
@@ -38,7 +39,7 @@ def proof_rank(
     """
     turns = [line.turn for page in pages for line in page.lines if line.turn is not None]
     ranks = sorted({rank(turn) for turn in turns}, reverse=True)
-    own = min((rank(turn) for turn in _touched_turns(spans, pages)), default=0)
+    own = min((rank(turn) for turn in touched_turns(spans, pages)), default=0)
     for level in (at for at in ranks if at <= own):
         if level == ranks[-1] or is_still_supported(claim, [at_least(page, level, rank) for page in pages]):
             return level
@@ -47,16 +48,5 @@ def proof_rank(
 
 def stems_of_turns(spans: Iterable[Span], pages: Sequence[Page]) -> frozenset[str]:
     """Stems of the content words of the turns that these spans touch, with their speakers' names."""
-    touched = _touched_turns(spans, pages)
+    touched = touched_turns(spans, pages)
     return frozenset(stem for turn in touched for stem in stems(f"{turn.speaker}\n{turn.text}"))
-
-
-def _touched_turns(spans: Iterable[Span], pages: Sequence[Page]) -> list[Turn]:
-    return [
-        line.turn
-        for span in spans
-        for page in pages
-        if page.id == span.page_id
-        for line in page.lines
-        if line.turn is not None and line.touches(span)
-    ]

@@ -237,7 +237,7 @@ class Composer:
             return None
         claim = Claim(text=replace_surrogates(draft.statement).strip(), quotes=quotes)
         linked = await to_thread.run_sync(link, claim, tuple(pages.values()))
-        linked = without_words(linked, pages.values())
+        linked = without_words(linked, tuple(pages.values()))
         return linked if isinstance(linked, LinkedFact) and linked.is_supported else None
 
     async def of_facts(self, facts: Sequence[LinkedFact]) -> list[EvidenceItem]:

@@ -7,14 +7,14 @@ break or a page-line header separates parts, which must be on one page in this o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, islice
 
 from rapidfuzz import fuzz
 
-from pagestore import Page, PageLine, Span
+from pagestore import Page, PageLine, Span, Turn
 from tiermem.text.normalise import NormalisedText, normalise
 from tiermem.text.taken_back import GAP
 from tiermem.text.words import WORD, words
@@ -70,11 +70,24 @@ def find_quotes(quotes: Sequence[str], pages: Sequence[Page]) -> list[tuple[str,
     for quote, parts in wanted:
         if quote not in found and parts:
             near = [place for page in pages for place in _places(parts, page, short=True)]
-            beside = (place for place in near if any(_next_to(place, other) for other in anchors))
-            alone = near[:MAX_PLACES] if len(words(quote)) > 1 else []
-            places = list(islice(beside, MAX_PLACES)) or [replace(place, short=True) for place in alone]
+            next_to_others = (place for place in near if any(_next_to(place, other) for other in anchors))
+            others = near[:MAX_PLACES] if len(words(quote)) > 1 else []
+            places = list(islice(next_to_others, MAX_PLACES))
+            places = places or [replace(place, short=True) for place in others]
             found |= {quote: places} if places else {}
     return [(quote, found[quote]) for quote, _ in wanted if quote in found]
+
+
+def touched_turns(spans: Iterable[Span], pages: Sequence[Page]) -> list[Turn]:
+    """The turns of pages that spans touch, span by span."""
+    return [
+        line.turn
+        for span in spans
+        for page in pages
+        if page.id == span.page_id
+        for line in page.lines
+        if line.turn is not None and line.touches(span)
+    ]
 
 
 def _next_to(one: QuotePlace, other: QuotePlace) -> bool:
