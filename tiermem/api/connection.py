@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -134,28 +134,21 @@ async def events(response: httpx.Response) -> AsyncIterator[tuple[str, Any]]:
             yield name, _parse_json(value)
 
 
-class _translate_transport_errors:  # noqa: N801  # used like a function
+@contextmanager
+def _translate_transport_errors(url: str) -> Iterator[None]:
     """Raise errors of a connection as errors of ours."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        httpx = _httpx()
-        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-            raise ServerUnavailable(
-                f"no server answers at {self._url}: {error or type(error).__name__}"
-            ) from error
-        if isinstance(error, httpx.TransportError):
-            raise ServerUnavailable(
-                f"the connection to {self._url} broke ({type(error).__name__}); whether this was done is not "
-                "known: what has a turn_id can be given again"
-            ) from error
-        if isinstance(error, httpx.HTTPError | httpx.InvalidURL | httpx.StreamError):
-            raise RemoteError(f"{self._url} cannot be used: {error}") from error
+    httpx = _httpx()
+    try:
+        yield
+    except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+        raise ServerUnavailable(f"no server answers at {url}: {error or type(error).__name__}") from error
+    except httpx.TransportError as error:
+        raise ServerUnavailable(
+            f"the connection to {url} broke ({type(error).__name__}); whether this was done is not "
+            "known: what has a turn_id can be given again"
+        ) from error
+    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+        raise RemoteError(f"{url} cannot be used: {error}") from error
 
 
 def _httpx() -> Any:
