@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from datetime import date, datetime
 from operator import index
 from typing import Any, TypeVar, get_args
@@ -269,15 +269,6 @@ def policy(value: object) -> Eviction:
     return value
 
 
-def importance(value: object) -> float | None:
-    """How much something matters, or `None` where it is not given."""
-    if value is not None and (
-        isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1
-    ):
-        raise InvalidInput(f"importance must be a number from 0 to 1, not {shown(value)}")
-    return value
-
-
 def order(value: Order) -> Order:
     """In which order what is held is shown."""
     return _one_of("order", value, get_args(Order))
@@ -439,29 +430,29 @@ def budget(value: object) -> Budget:
     """The limits of one ask: a `Budget`, a mapping of its fields, or `None` for no limit."""
     if value is None:
         return Budget()
-    names = tuple(field.name for field in fields(Budget))
-    given = {name: getattr(value, name) for name in names} if isinstance(value, Budget) else value
+    given = asdict(value) if isinstance(value, Budget) else value
     if not isinstance(given, Mapping):
         raise InvalidInput(f"budget must be a Budget, or a mapping like {{'calls': 5}}, not {shown(value)}")
-    for name in given:
-        _one_of("budget: the limit", name, names)
-    return Budget(
-        calls=_limit(given, "calls", whole),
-        tokens=_limit(given, "tokens", whole),
-        seconds=_limit(given, "seconds", _amount),
-        cost=_limit(given, "cost", _amount),
-    )
-
-
-def _limit(given: Mapping[str, object], name: str, read: Callable[[object, str], _T]) -> _T | None:
-    value = given.get(name)
-    return None if value is None else read(value, f"budget: {name}")
+    limits: dict[str, Any] = {}
+    for name, most in given.items():
+        check = _LIMITS[_one_of("budget: the limit", name, _LIMITS)]
+        limits[name] = None if most is None else check(most, f"budget: {name}")
+    return Budget(**limits)
 
 
 def _amount(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise InvalidInput(f"{name} must be a number that is not negative, not {shown(value)}")
     return value
+
+
+_LIMITS: Mapping[str, Callable[[object, str], float]] = {
+    "calls": whole,
+    "tokens": whole,
+    "seconds": _amount,
+    "cost": _amount,
+}
+"""What checks each limit of a budget."""
 
 
 def checkpoint(value: object, name: str = "checkpoint") -> Checkpoint:

@@ -12,11 +12,12 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, S
 from dataclasses import replace
 from datetime import date
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from pagestore import Page, PageLine, SessionId
 from tiermem.api import arguments
 from tiermem.api.requests import Attribution, Filters, Says, spelled_out
+from tiermem.dialogue.metadata import importance_in
 from tiermem.errors import CallbackFailed, InvalidInput, UnknownId, shown
 from tiermem.index.interface import About
 from tiermem.ledger import Tier1
@@ -185,7 +186,7 @@ class AsyncWorkspace(WorkspaceView):
         hold = partial(
             self._hold,
             named=arguments.any_key(key),
-            importance=arguments.importance(said.get("importance")),
+            importance=importance_in(said.get("importance")),
             pinned=arguments.switch(pinned, "pinned"),
         )
         if isinstance(what, Evidence | SummaryUnit):
@@ -358,7 +359,8 @@ def _blocking(
 
     @wraps(method)
     def call(self: Workspace, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return self._after(self._call(partial(method, self.awaited, *args, **kwargs)))
+        result: _T = self._call(partial(method, self.awaited, *args, **kwargs))
+        return self._after(result)
 
     call.__qualname__ = f"Workspace.{method.__name__}"
     return call
@@ -370,7 +372,7 @@ class Workspace(WorkspaceView):
     def __init__(
         self,
         awaited: AsyncWorkspace,
-        call: Callable[[Callable[[], Awaitable[object]]], object],
+        call: Callable[[Callable[[], Awaitable[Any]]], Any],
         on_evicted: OnEvicted | None,
     ) -> None:
         """Use `Memory.workspace`."""
@@ -378,10 +380,7 @@ class Workspace(WorkspaceView):
         self._on_evicted = on_evicted
         self._active = awaited._active  # noqa: SLF001
         self._session = awaited.session
-        self._on_loop = call
-
-    def _call(self, method: Callable[[], Awaitable[_T]]) -> _T:
-        return self._on_loop(method)  # type: ignore[return-value]  # what the method gives
+        self._call = call
 
     add = _blocking(AsyncWorkspace.add)
     recall = _blocking(AsyncWorkspace.recall)
