@@ -13,7 +13,7 @@ from functools import partial, wraps
 from pathlib import Path
 from threading import Condition
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
+from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
 from weakref import finalize
 
 from pydantic import SecretStr
@@ -22,7 +22,7 @@ from pagestore import SpaceId
 from tiermem.api import arguments
 from tiermem.api.connection import Connection, is_url
 from tiermem.api.memory import AsyncMemory, open_shared_memory
-from tiermem.api.remote import connect, remote_opening
+from tiermem.api.remote import RemoteOpening, check_opening, connect
 from tiermem.api.requests import Overrides
 from tiermem.api.workspace import AsyncWorkspace, Workspace
 from tiermem.errors import MemoryClosed
@@ -106,22 +106,25 @@ class Memory:
         **overrides: Unpack[Overrides],
     ) -> Memory:
         """See `AsyncMemory.open`."""
-        common: dict[str, Any] = {
-            "space": space,
-            "engine": engine,
-            "read_only": read_only,
-            "create": create,
-            "reindex": reindex,
-            "settings": settings,
-        }
+        opening = check_opening(
+            path,
+            key=key,
+            space=space,
+            create=create,
+            engine=engine,
+            read_only=read_only,
+            reindex=reindex,
+            settings=settings,
+            overrides=overrides,
+        )
         user = object()
-        elsewhere = remote_opening(path, key=key, **common, **overrides)
-        if elsewhere is None:
-            opening = arguments.opening(path, overrides=overrides, **common)
-            shared: Hashable = opening.shared_as or user
-            opens: Callable[[], Awaitable[AsyncMemory]] = partial(open_shared_memory, AsyncMemory, opening)
+        shared: Hashable = _REMOTE
+        opens: Callable[[], Awaitable[AsyncMemory]]
+        if isinstance(opening, RemoteOpening):
+            opens = partial(connect, opening)
         else:
-            shared, opens = _REMOTE, partial(connect, elsewhere)
+            shared = opening.shared_as or user
+            opens = partial(open_shared_memory, AsyncMemory, opening)
         loop = _loops.take(shared, user)
         try:
             memory = cls(loop.call(opens), loop, shared, user)

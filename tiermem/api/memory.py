@@ -113,6 +113,7 @@ from tiermem.writing import (
     Consolidation,
     DateReport,
     DistilReport,
+    Erasure,
     Judged,
     Progress,
     Remembered,
@@ -199,9 +200,9 @@ class AsyncMemory:
         `key` one that it knows: the same methods, each of them a request. How it is opened is the server's to
         choose, so of all else only `space` and `create` are taken. `ServerUnavailable` where none answers.
         """
-        from tiermem.api.remote import connect, remote_opening  # it is made of this class
+        from tiermem.api.remote import RemoteOpening, check_opening, connect  # it is made of this class
 
-        elsewhere = remote_opening(
+        opening = check_opening(
             path,
             key=key,
             space=space,
@@ -210,23 +211,11 @@ class AsyncMemory:
             read_only=read_only,
             reindex=reindex,
             settings=settings,
-            **overrides,
+            overrides=overrides,
         )
-        if elsewhere is not None:
-            return await connect(elsewhere)
-        return await open_shared_memory(
-            cls,
-            arguments.opening(
-                path,
-                space=space,
-                engine=engine,
-                read_only=read_only,
-                create=create,
-                reindex=reindex,
-                settings=settings,
-                overrides=overrides,
-            ),
-        )
+        if isinstance(opening, RemoteOpening):
+            return await connect(opening)
+        return await open_shared_memory(cls, opening)
 
     async def __aenter__(self) -> Self:
         return self
@@ -261,11 +250,14 @@ class AsyncMemory:
         """
         if self._agent is not None:
             raise InvalidInput(f"this memory is that of agent {self._agent!r}: ask the one it was made of")
-        _ = self._require_open
-        view = type(self)(self._opened, self._user, agent=agent_in(name))
+        self._calls.demand_open()
+        view = self._make_view(agent_in(name))
         view._owner = self  # noqa: SLF001
         self._views.add(view)
         return view
+
+    def _make_view(self, agent: str) -> Self:
+        return type(self)(self._opened, self._user, agent=agent)
 
     @finish_on_close
     async def grant(self, agent: str, *, to_see: str) -> tuple[Grant, ...]:
@@ -1166,27 +1158,14 @@ class AsyncMemory:
         calls = await _forget_calls(components, words)
         self._jobs.forget(words.are_in)
         scan = await self._scan_leftovers(words) if self._agent is None else LEFT_TO_THE_OWNER
-        return Receipt(
-            space=components.ledger.space,
-            reason=reason,
-            erasure=erasure,
-            recorded_calls=calls,
-            leftovers=scan,
-            not_reached=_not_reached(components),
-        )
+        return _receipt(components, reason, erasure, calls, scan)
 
     async def _plan_erasure(self, selection: Selection, reason: str) -> Receipt:
         components = self._open
         erasure, words = await components.writer.proposed_erasure(selection, reason)
-        return Receipt(
-            space=components.ledger.space,
-            reason=reason,
-            erasure=erasure,
-            recorded_calls=await _count_calls(components, words),
-            leftovers=not_looked(words, "every file: nothing was erased"),
-            not_reached=_not_reached(components),
-            proposed=True,
-        )
+        scan = not_looked(words, "every file: nothing was erased")
+        calls = await _count_calls(components, words)
+        return replace(_receipt(components, reason, erasure, calls, scan), proposed=True)
 
     @cancel_on_close
     async def leftover_scan(self, words: Sequence[str]) -> LeftoverScan:
@@ -1228,7 +1207,11 @@ class AsyncMemory:
             await view.close()
         await self._calls.end()
         if self._owner is None:
-            await self._opened.let_go(self._user)
+            await self._release()
+
+    async def _release(self) -> None:
+        """Let go of the open parts, which other memories of this process may still use."""
+        await self._opened.let_go(self._user)
 
     @property
     def _levels(self) -> TrustLevels:
@@ -1465,10 +1448,19 @@ async def open_shared_memory(kind: type[_M], opening: Opening) -> _M:
     return memory
 
 
-def _not_reached(components: Components) -> str:
-    """What a receipt says of where the words still are."""
+def _receipt(
+    components: Components, reason: str, erasure: Erasure, calls: int | None, leftovers: LeftoverScan
+) -> Receipt:
+    """The receipt of an erasure, with where the words still are."""
     store: object = components.store
-    return NOT_REACHED_OF_A_DATABASE if isinstance(store, HasTables) else NOT_REACHED
+    return Receipt(
+        space=components.ledger.space,
+        reason=reason,
+        erasure=erasure,
+        recorded_calls=calls,
+        leftovers=leftovers,
+        not_reached=NOT_REACHED_OF_A_DATABASE if isinstance(store, HasTables) else NOT_REACHED,
+    )
 
 
 def _elsewhere(report: DistilReport) -> tuple[str, ...]:

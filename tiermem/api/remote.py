@@ -23,8 +23,9 @@ from tiermem.api import arguments
 from tiermem.api.connection import EVENTS, Connection, events, is_url
 from tiermem.api.memory import AsyncMemory
 from tiermem.api.workspace import AsyncWorkspace
-from tiermem.errors import InvalidInput, RemoteError, ServerUnavailable, agent_in, name_in
+from tiermem.errors import InvalidInput, RemoteError, ServerUnavailable, name_in
 from tiermem.runtime.calls import Calls
+from tiermem.runtime.components import Opening
 from tiermem.wire import Operation, Telling, error_of, given_as_json, operations, read_as, telling
 from tiermem.workspace import MOST_TOKENS, Eviction, Item
 
@@ -46,18 +47,24 @@ class RemoteOpening:
     create: bool
 
 
-def remote_opening(
-    path: object, *, key: str | SecretStr | None, space: object, create: object, **local: object
-) -> RemoteOpening | None:
-    """What is asked for of a server; `None` where `path` is a directory.
+def check_opening(
+    path: object,
+    *,
+    key: str | SecretStr | None,
+    space: object,
+    create: object,
+    overrides: Mapping[str, Any],
+    **local: Any,
+) -> RemoteOpening | Opening:
+    """How a memory is to be opened: of a server where `path` is a URL, else in this process.
 
-    `local` is what `open` takes besides. It is the server's to choose: `InvalidInput` names what was given.
+    A server chooses the options `local` and `overrides` itself: `InvalidInput` names what was given.
     """
     if not is_url(path):
         if key is not None:
             raise InvalidInput("key is for a memory over HTTP, and path is a directory")
-        return None
-    for name, given in local.items():
+        return arguments.opening(path, space=space, create=create, overrides=overrides, **local)
+    for name, given in {**local, **overrides}.items():
         if not any(given is one for one in (None, False)) and given != _DEFAULT.get(name):
             raise InvalidInput(
                 f"{name} is for a memory in this process: the server at {path} chooses its own "
@@ -101,20 +108,14 @@ class RemoteMemory(AsyncMemory):
     """One space's memory, kept by a server. `AsyncMemory.open("http://…", key=…)` gives it."""
 
     def __init__(
-        self,
-        connection: Connection,
-        *,
-        space: SpaceId,
-        engine: str,
-        agent: str | None = None,
-        owner: RemoteMemory | None = None,
+        self, connection: Connection, *, space: SpaceId, engine: str, agent: str | None = None
     ) -> None:
         """Use `AsyncMemory.open`."""
         self._connection = connection
         self._space = space
         self._engine = engine
         self._agent = agent
-        self._owner = owner
+        self._owner = None
         self._views = WeakSet()
         self._calls = _Requests(connection, space, agent)
 
@@ -136,15 +137,8 @@ class RemoteMemory(AsyncMemory):
         self._calls.demand_open()
         return self._engine
 
-    def as_agent(self, name: str) -> Self:
-        """See `AsyncMemory.as_agent`. Where the key is an agent's own, this is that agent's memory."""
-        if self._agent is not None:
-            raise InvalidInput(f"this memory is that of agent {self._agent!r}: ask the one it was made of")
-        self._calls.demand_open()
-        named = agent_in(name)
-        view = type(self)(self._connection, space=self._space, engine=self._engine, agent=named, owner=self)
-        self._views.add(view)
-        return view
+    def _make_view(self, agent: str) -> Self:
+        return type(self)(self._connection, space=self._space, engine=self._engine, agent=agent)
 
     def workspace(
         self,
@@ -160,13 +154,9 @@ class RemoteMemory(AsyncMemory):
             "give what a workspace would be filled with"
         )
 
-    async def close(self) -> None:
-        """See `AsyncMemory.close`. What the server has open stays open there."""
-        for view in tuple(self._views):
-            await view.close()
-        await self._calls.end()
-        if self._owner is None:
-            await self._connection.close()
+    async def _release(self) -> None:
+        """Close the connections; what the server has open stays open there."""
+        await self._connection.close()
 
 
 class _Requests(Calls):
