@@ -13,17 +13,7 @@ from rich.text import Text
 
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import remark
-from tiermem.apps.present.answers import (
-    caution_rows,
-    how_likely,
-    nearest,
-    next_step,
-    route,
-    sentence_rows,
-    superseded_rows,
-    support,
-    tokens,
-)
+from tiermem.apps.present.answers import answer_rows, nearest, next_step, tokens
 from tiermem.apps.present.as_json import plain
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.steps import describe_step
@@ -37,11 +27,9 @@ def ask(
     question: str,
     *,
     place: options.Place,
-    session: options.Session = None,
     mode: Annotated[AskMode, typer.Option(help="Let the router choose, or fix the route.")] = "router",
-    asked_at: options.AskedAt = None,
     as_of: Annotated[str | None, typer.Option(help="Ask the memory as it stood then.")] = None,
-    turns: options.Turns,
+    filters: options.Filters,
     steps: Annotated[bool, typer.Option("--steps", help="Tell each step on stderr as it is done.")] = False,
     budget: Annotated[
         str | None,
@@ -55,17 +43,15 @@ def ask(
 
     The answer is recorded, and `audit` shows it, but where the memory is opened read-only.
     """
-    at_most, seen = options.limits(budget), turns.keywords()
+    at_most, keywords = options.limits(budget), filters.keywords()
     with place.look(engine=engine, read_only=read_only) as memory:
         answer = memory.ask(
             question,
-            session=session,
             mode=mode,
-            asked_at=options.moment("--asked-at", asked_at),
             as_of=options.moment("--as-of", as_of),
             budget=at_most,
             on_step=_tell if steps else None,
-            **seen,
+            **keywords,
         )
         cost = reading_cost(memory, answer)
     further = _next_steps(question, answer, place)
@@ -94,10 +80,7 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     from tiermem.reasoning.rules.engine import NAME_WITH_READER
 
     trace, usage = answer.trace, answer.usage
-    rows: list[tuple[str, str | Text]] = [("support", support(answer))]
-    rows += [*sentence_rows(answer, out()), *superseded_rows(answer, out()), *caution_rows(answer)]
-    rows += how_likely(answer)
-    rows += [("route", route(answer)), ("read", tokens(cost))]
+    rows = [*answer_rows(answer, out()), ("read", tokens(cost))]
     if trace.engine == NAME_WITH_READER:
         rows.append(
             ("engine", "local reader and rules, no model: words of what was said, or computed from it")

@@ -17,18 +17,7 @@ from pagestore import Page, PageId
 from pagestore.bundle import Bundle, encode
 from tiermem.apps.cli import options
 from tiermem.apps.cli.checkpoint_files import read_checkpoints, signatures_of, write_whole
-from tiermem.apps.present.answers import (
-    STYLES,
-    caution_rows,
-    cited_in_page,
-    how_likely,
-    nearest,
-    route,
-    sentence_rows,
-    superseded_rows,
-    support,
-    tokens,
-)
+from tiermem.apps.present.answers import STYLES, answer_rows, cited_in_page, nearest, tokens
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.tables import counted, numbered_table, page_ids, pairs
 from tiermem.apps.present.terminal import out, when
@@ -90,12 +79,7 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
         ("question", trace.question),
         ("answer", Text(show_controls(answer.text), style="bold")),
         ("asked", f"{when(trace.asked_at)}, space {answer.space}"),
-        ("support", support(answer)),
-        *sentence_rows(answer, console),
-        *superseded_rows(answer, console),
-        *caution_rows(answer),
-        *how_likely(answer),
-        ("route", route(answer)),
+        *answer_rows(answer, console),
         ("decided by", f"router {trace.decision.router}, engine {trace.engine}"),
         ("read", tokens(cost)),
     ]

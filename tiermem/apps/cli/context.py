@@ -14,16 +14,13 @@ def context(
     question: str,
     *,
     place: options.Place,
-    session: options.Session = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="What the block may take at most.")] = 1000,
-    asked_at: options.AskedAt = None,
-    turns: options.Turns,
+    filters: options.Filters,
     read_only: options.ReadOnly = False,
     output: options.Output,
 ) -> None:
     """Print what memory holds for a question as a block for a prompt: no model is asked."""
-    seen = turns.keywords()
+    keywords = filters.keywords()
     with place.look(read_only=read_only) as memory:
-        at = options.moment("--asked-at", asked_at)
-        found = memory.context(question, max_tokens=max_tokens, session=session, asked_at=at, **seen)
+        found = memory.context(question, max_tokens=max_tokens, **keywords)
     output.show(found, lambda: (show_controls(found.text),) if found.sources else "nothing found")

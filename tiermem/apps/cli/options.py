@@ -74,9 +74,6 @@ Engine = Annotated[
     EngineName,
     typer.Option("--engine", help="Who reasons: a model where one is configured (auto), or local rules."),
 ]
-AskedAt = Annotated[
-    str | None, typer.Option("--asked-at", help="When it is asked, for words like “yesterday” (now).")
-]
 Metadata = Annotated[
     list[str] | None,
     typer.Option("--metadata", metavar="KEY=VALUE", help="Kept with every turn, and found by --where."),
@@ -168,9 +165,13 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turns:
-    """Which turns are looked at, under the names that a memory's methods give it."""
+class Filters:
+    """When it is asked, and which turns are looked at, under the names that a memory's methods give it."""
 
+    session: Session = None
+    asked_at: Annotated[
+        str | None, typer.Option("--asked-at", help="When it is asked, for words like “yesterday” (now).")
+    ] = None
     min_trust: Annotated[
         str | None, typer.Option("--min-trust", help="Leave out what rests on anybody trusted less.")
     ] = None
@@ -194,12 +195,16 @@ class Turns:
     ] = None
 
     def keywords(self) -> dict[str, Any]:
-        """As keywords of `ask`, `search` and `context`."""
-        return {**asdict(self), "where": key_values("--where", self.where)}
+        """As keywords of `ask`, `search`, `recall` and `context`."""
+        asked_at = moment("--asked-at", self.asked_at)
+        return {**asdict(self), "asked_at": asked_at, "where": key_values("--where", self.where)}
 
 
-class _Shows:
-    as_json: bool
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Where what a command did is printed, and how."""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False
 
     def show(self, value: object, view: Callable[[], RenderableType | tuple[RenderableType, ...]]) -> None:
         """Print `value` as JSON, or for people what `view` makes: of a tuple, long lines stay whole."""
@@ -213,20 +218,12 @@ class _Shows:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Output(_Shows):
-    """Where what a command did is printed, and how."""
-
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Looking(_Shows):
+class Looking(Output):
     """The same for a command that never writes."""
 
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Take no lock and write nothing: this command never does.")
     ] = False
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False
 
 
 def as_agent(memory: tiermem.Memory, agent: str | None) -> Opened:

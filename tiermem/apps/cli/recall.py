@@ -18,7 +18,6 @@ def recall(
     topic: str,
     *,
     place: options.Place,
-    session: options.Session = None,
     timeframe: Annotated[
         str | None,
         typer.Option(
@@ -36,13 +35,12 @@ def recall(
         typer.Option(help="Summaries and turns (any), or one kind."),
     ] = "any",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 20,
-    asked_at: options.AskedAt = None,
-    turns: options.Turns,
+    filters: options.Filters,
     read_only: options.ReadOnly = False,
     output: options.Output,
 ) -> None:
     """Find what was said on a topic, also in some time alone, by meaning, by words or both."""
-    seen = turns.keywords()
+    keywords = filters.keywords()
     with place.look(read_only=read_only) as memory:
         found = memory.recall(
             topic,
@@ -51,9 +49,7 @@ def recall(
             strategy=strategy,
             timeframe=timeframe,
             about=about,
-            session=session,
-            asked_at=options.moment("--asked-at", asked_at),
-            **seen,
+            **keywords,
         )
     output.show(found, lambda: (results(found.items) if found.items else "nothing found", *_notes(found)))
 

@@ -20,22 +20,19 @@ def search(
     query: str,
     *,
     place: options.Place,
-    session: options.Session = None,
     kind: Annotated[
         Literal["any", "units", "turns", "pages"],
         typer.Option(help="Search summaries and turns (any), one of them, or pages."),
     ] = "any",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 10,
-    asked_at: options.AskedAt = None,
-    turns: options.Turns,
+    filters: options.Filters,
     read_only: options.ReadOnly = False,
     output: options.Output,
 ) -> None:
     """Find summaries, turns or pages by meaning and by words; a "phrase" in quotation marks exactly."""
-    seen = turns.keywords()
+    keywords = filters.keywords()
     with place.look(read_only=read_only) as memory:
-        at = options.moment("--asked-at", asked_at)
-        found = memory.search(query, limit=limit, kind=kind, session=session, asked_at=at, **seen)
+        found = memory.search(query, limit=limit, kind=kind, **keywords)
     shown = {"query": query, "kind": kind, "results": found}
     output.show(shown, lambda: results(found) if found else "nothing found")
 

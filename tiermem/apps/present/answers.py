@@ -97,14 +97,19 @@ def caution_rows(answer: Answer) -> list[tuple[str, str | Text]]:
     return [("caution", Text(show_controls(line), style="yellow")) for line in answer.caution_lines]
 
 
-def sentence_rows(answer: Answer, console: Console) -> list[tuple[str, str | Text]]:
-    """A row for each cited sentence that holds words of the answer, these words marked."""
-    return [("said", _sentence(each, console)) for each in answer.sentences]
+def answer_rows(answer: Answer, console: Console) -> list[tuple[str, str | Text]]:
+    """How far an answer is borne out, by which sentences, what may turn its meaning, and its route.
 
-
-def superseded_rows(answer: Answer, console: Console) -> list[tuple[str, str | Text]]:
-    """A row for each turn that stated an earlier value of the fact, which is marked."""
-    return [("earlier", _sentence(each, console)) for each in answer.superseded]
+    Cited sentences have the words of the answer marked, and turns of before the value that they stated.
+    """
+    return [
+        ("support", support(answer)),
+        *(("said", _sentence(each, console)) for each in answer.sentences),
+        *(("earlier", _sentence(each, console)) for each in answer.superseded),
+        *caution_rows(answer),
+        *how_likely(answer),
+        ("route", route(answer)),
+    ]
 
 
 def _sentence(sentence: CitedSentence, console: Console) -> Text:
