@@ -34,11 +34,7 @@ def consolidate(
         progress("consolidating", "steps") as report,
     ):
         done = memory.consolidate(dry_run=dry_run, progress=report)
-    output.show(done, lambda: _in_words(done, place))
-
-
-def _in_words(done: tiermem.Consolidation, place: options.Place) -> Group:
-    return Group(*_parts(done, place))
+    output.show(done, lambda: Group(*_parts(done, place)))
 
 
 def _parts(done: tiermem.Consolidation, place: options.Place) -> Iterator[RenderableType]:

@@ -38,19 +38,13 @@ def feedback(
             answer = options.answer_named(memory, answer_id)
             done = memory.feedback(answer, outcome=outcome, output=made, by=by)
         texts = {unit.id: unit.text for unit in memory.units()}
-    output.show(done, lambda: (*_units(done, texts), *_turns(done)) or "no unit or turn is behind it")
+    output.show(done, lambda: _judgement_view(done, texts) or "no unit or turn is behind it")
 
 
-def _turns(done: tiermem.Judged) -> list[str]:
-    if not done.turns:
-        return []
-    return [
-        f"{counted(len(done.turns), 'cited turn')} without a unit credited: units made of them inherit it"
-    ]
-
-
-def _units(done: tiermem.Judged, texts: dict[tiermem.UnitId, str]) -> list[Table]:
-    return [_judgement_table(done, texts)] if done.credits else []
+def _judgement_view(done: tiermem.Judged, texts: dict[tiermem.UnitId, str]) -> tuple[Table | str, ...]:
+    turns = f"{counted(len(done.turns), 'cited turn')} without a unit credited: units made of them inherit it"
+    units = (_judgement_table(done, texts),) if done.credits else ()
+    return (*units, turns) if done.turns else units
 
 
 def _judgement_table(done: tiermem.Judged, texts: dict[tiermem.UnitId, str]) -> Table:
