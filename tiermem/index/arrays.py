@@ -80,25 +80,13 @@ def by_space(points: Iterable[Point]) -> dict[str, list[PackedPoint]]:
     return found
 
 
-def unpack(kept: PackedPoint, dimensions: int) -> Point:
-    """The point that was packed, its vectors as 32-bit floats."""
-    return Point(
-        id=kept.id,
-        payload=dict(kept.payload),
-        vectors={
-            name: np.frombuffer(numbers, "<f4").reshape(-1, dimensions).tolist()
-            for name, numbers in kept.vectors.items()
-        },
-        terms={name: dict(np.frombuffer(pairs, TERM).tolist()) for name, pairs in kept.terms.items()},
-    )
-
-
 class ArraysIndex(ProjectedIndex):
     """An index that has every space it searches in arrays; whoever inherits says where they come from."""
 
     def __init__(self, embedder: Embedder) -> None:
         super().__init__(embedder)
         self._lock = RLock()
+        self._tables: dict[tuple[Collection, str], Table] = {}
 
     @abstractmethod
     def _table(self, collection: Collection, space: str) -> AbstractContextManager[Table]:
@@ -131,6 +119,16 @@ class ArraysIndex(ProjectedIndex):
     def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
         with self._table("turns", corpus.match["space"]) as table:
             return table.rarities("around", terms, table.seen(corpus))
+
+    async def compact(self) -> None:
+        """See `Compacts.compact`; kept vectors of what was removed go too, and the memory that it takes."""
+        self._kept.clear()
+        await self._call(self._compact)
+
+    def _compact(self) -> None:
+        with self._lock:
+            for table in self._tables.values():
+                table.close_up()
 
 
 class Table:

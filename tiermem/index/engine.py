@@ -173,8 +173,8 @@ class ProjectedIndex(ABC):
     def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
         """The IDF of each term among what was said around the turns of a corpus."""
 
-    @abstractmethod
-    def _sync(self) -> None: ...
+    def _sync(self) -> None:  # noqa: B027  # many engines have nothing to do
+        """Make everything put so far durable, where writing does not."""
 
     @abstractmethod
     def _shut(self) -> None: ...
@@ -260,14 +260,14 @@ class ProjectedIndex(ABC):
     def _by_one(
         self, collection: Collection, allowed: PointFilter, vector: Vector | None, terms: Terms, limit: int
     ) -> tuple[Hit, ...]:
-        probe = _by_words(terms) if vector is None else _by_meaning(vector)
+        probe = Probe(field="words", by=terms) if vector is None else Probe(field="meaning", by=vector)
         order = rank_hits(self._find(collection, allowed, [probe], limit + SLACK)[0])[:limit]
         return _hits(order, {} if vector is None else dict(order))
 
     def _by_both(
         self, collection: Collection, allowed: PointFilter, vector: Vector, terms: Terms, limit: int
     ) -> tuple[Hit, ...]:
-        probes = [_by_meaning(vector), *([_by_words(terms)] if terms else [])]
+        probes = [Probe(field="meaning", by=vector), *([Probe(field="words", by=terms)] if terms else [])]
         meaning, *words = self._find(collection, allowed, probes, max(DEPTH, 2 * limit))
         order = fuse_meaning_and_words(meaning, words[0] if words else ())[:limit]
         similarity = dict(meaning)
@@ -282,7 +282,7 @@ class ProjectedIndex(ABC):
         """Cosines of entries that words found and meaning ranked too low to be a candidate."""
         ids = tuple(_point(allowed, entry) for entry in entries)
         confined = replace(allowed, among=ids)
-        return dict(self._find(collection, confined, [_by_meaning(vector)], len(ids))[0])
+        return dict(self._find(collection, confined, [Probe(field="meaning", by=vector)], len(ids))[0])
 
     async def turns(
         self,
@@ -312,14 +312,14 @@ class ProjectedIndex(ABC):
         stems = query_stems(question, without=named)
         terms = dict.fromkeys(sorted(map(dimension, stems)), 1.0)
         by_words = [Probe(field="words", by=terms), Probe(field="around", by=terms)] if terms else []
-        probes = [_by_meaning(vector), *by_words]
+        probes = [Probe(field="meaning", by=vector), *by_words]
         rankings = (
             ranking for seen in filters for ranking in self._find("turns", seen, probes, limit + SLACK)
         )
         found = {entry for ranking in rankings for entry, _ in rank_hits(ranking)[:limit]}
         among = self._with_neighbours(allowed, found)
         confined = replace(allowed, among=among)
-        probes = [_by_meaning(vector), Probe(field="exchange", by=vector), *by_words[1:]]
+        probes = [Probe(field="meaning", by=vector), Probe(field="exchange", by=vector), *by_words[1:]]
         rarities = self._rarities(allowed.corpus, list(map(dimension, stems)))
         rarity = dict(zip(stems, rarities, strict=True))
         if not among:
@@ -379,9 +379,12 @@ class ProjectedIndex(ABC):
     async def drop(self, space: SpaceId) -> None:
         """Forget everything of a space, its mark first."""
         self._kept.clear()
-        await self._call(self._forget_mark, space)
+        await self._call(self._drop, space)
+
+    def _drop(self, space: str) -> None:
+        self._forget_mark(space)
         for collection in COLLECTIONS:
-            await self._call(self._clear, collection, encoding.key(space))
+            self._clear(collection, encoding.key(space))
 
     # The mark's point has no field `space`, so no search, count or clearing of a space ever sees it.
 
@@ -462,14 +465,6 @@ def _vectors_of(one: encoding.EncodedEntry, vectors: Mapping[str, Vector]) -> di
         together = [math.fsum(parts) for parts in zip(*(vectors[text] for text in one.exchange), strict=True)]
         fields["exchange"] = [together] if any(together) else []
     return {name: found for name, found in fields.items() if found}
-
-
-def _by_meaning(vector: Vector) -> Probe:
-    return Probe(field="meaning", by=vector)
-
-
-def _by_words(terms: Terms) -> Probe:
-    return Probe(field="words", by=terms)
 
 
 def _point(allowed: PointFilter, entry: str) -> str:

@@ -11,11 +11,11 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pagestore.files import create_file
+from pagestore.files import RealFiles, create_file
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexMismatch
 from tiermem.index import encoding
@@ -112,22 +112,13 @@ def _forget_folder(place: Path) -> None:
         shutil.rmtree(place)
 
 
-def _below(path: Path) -> Iterator[os.DirEntry[str]]:
-    """Every file and directory below one; links are not followed."""
-    with os.scandir(path) as entries:
-        for entry in entries:
-            yield entry
-            if entry.is_dir(follow_symlinks=False):
-                yield from _below(Path(entry))
-
-
 def restrict_access(path: Path) -> None:
     """Restrict the folder of an index and its files to their owner.
 
     Directories get mode 700 and files 600. Links and entries of other users keep their mode.
     """
-    entries = [Path(entry) for entry in _below(path)]
-    for entry, status in ((path, path.stat()), *((entry, entry.lstat()) for entry in entries)):
+    # Links are not followed: `rglob` enters none.
+    for entry, status in ((path, path.stat()), *((entry, entry.lstat()) for entry in path.rglob("*"))):
         mode = 0o700 if stat.S_ISDIR(status.st_mode) else 0o600
         is_ours = status.st_uid == os.geteuid() and not stat.S_ISLNK(status.st_mode)
         if is_ours and stat.S_IMODE(status.st_mode) != mode:
@@ -136,11 +127,7 @@ def restrict_access(path: Path) -> None:
 
 def sync(path: Path) -> None:
     """Make the names in a directory durable."""
-    there = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(there)
-    finally:
-        os.close(there)
+    RealFiles().sync_directory(str(path))
 
 
 def _write(file: Path, text: str) -> None:

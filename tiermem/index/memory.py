@@ -21,18 +21,7 @@ class MemoryIndex(ArraysIndex):
 
     def __init__(self, embedder: Embedder) -> None:
         super().__init__(embedder)
-        self._tables: dict[tuple[Collection, str], Table] = {}
         self._marks: dict[str, History] = {}
-
-    async def compact(self) -> None:
-        """What was removed is in no file, and its memory was given back; kept vectors of it go too."""
-        self._kept.clear()
-        await self._call(self._close_up)
-
-    def _close_up(self) -> None:
-        with self._lock:
-            for table in self._tables.values():
-                table.close_up()
 
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
         with self._lock:
@@ -69,9 +58,6 @@ class MemoryIndex(ArraysIndex):
     def _forget_mark(self, space: str) -> None:
         with self._lock:
             self._marks.pop(space, None)
-
-    def _sync(self) -> None:
-        """Nothing to do: there is nothing durable."""
 
     def _shut(self) -> None:
         with self._lock:

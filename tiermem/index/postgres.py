@@ -328,10 +328,11 @@ class PostgresIndex(ProjectedIndex):
         inside._transaction = transaction  # noqa: SLF001
         try:
             yield inside
-            await self._call(_commit, transaction)
+            with _translating():
+                await self._call(transaction.commit)
         finally:
-            with CancelScope(shield=True):
-                await to_thread.run_sync(_end, transaction)
+            with CancelScope(shield=True), _translating():
+                await to_thread.run_sync(transaction.close)
 
     def _begin(self, space: str, *, is_long: bool = True) -> Transaction:
         """Begin a transaction that alone writes what the index holds of a space."""
@@ -548,9 +549,6 @@ class PostgresIndex(ProjectedIndex):
         with self._writing(key(space)) as transaction:
             transaction.execute(("DELETE FROM tiermem_index.marks WHERE space = %s", [key(space)]))
 
-    def _sync(self) -> None:
-        """Nothing to do: every write is committed when it returns."""
-
     def _shut(self) -> None:
         release_database(self._database)
 
@@ -605,16 +603,6 @@ async def _open(kind: type[PostgresIndex], url: str, request: IndexRequest) -> P
     )
     request.closing.push_async_callback(index.close)
     return index
-
-
-def _commit(transaction: Transaction) -> None:
-    with _translating():
-        transaction.commit()
-
-
-def _end(transaction: Transaction) -> None:
-    with _translating():
-        transaction.close()
 
 
 @contextmanager

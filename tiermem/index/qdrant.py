@@ -128,14 +128,8 @@ class QdrantIndex(ProjectedIndex):
         there = self._there()
         descriptions = [self._description(name) for name in COLLECTIONS if name in there]
         if len(there) == len(COLLECTIONS) and all(theirs == mine for theirs in descriptions):
-            self._client.delete(
-                self._names["units"],
-                models.PointIdsList(points=[encoding.mark_id(space) for space in spaces]),
-                wait=True,
-            )
-            for collection in COLLECTIONS:
-                for space in spaces:
-                    self._clear(collection, key(space))
+            for space in spaces:
+                self._drop(space)
             return
         # Older schemas do not say which store a point is of, and no store can use them any more.
         usable = any(theirs.get("schema") == encoding.SCHEMA for theirs in descriptions)
@@ -260,7 +254,9 @@ class QdrantIndex(ProjectedIndex):
         return {keys[str(hit.value)] for hit in found.hits if str(hit.value) in keys}
 
     def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
-        requests = [_request_for_rarity(corpus, term) for term in terms]
+        # The score of the turn that a term finds first is the IDF times the weight of the term there.
+        probes = [Probe(field="around", by={term: 1.0}) for term in terms]
+        requests = [_request(corpus, probe, 1, with_vector=True) for probe in probes]
         with self._translate_errors():
             results = self._client.query_batch_points(self._names["turns"], requests)
         unsaid = rarity(self._tally("turns", corpus), 0)
@@ -269,9 +265,6 @@ class QdrantIndex(ProjectedIndex):
             unsaid if hit is None else hit.score / _terms(hit.vector, "around")[term]
             for hit, term in zip(first, terms, strict=True)
         ]
-
-    def _sync(self) -> None:
-        """Nothing to do: every write waited for the server's log."""
 
     def _shut(self) -> None:
         with self._turn:
@@ -329,12 +322,6 @@ def _request(
         with_payload=["id"],
         with_vector=[probe.field] if with_vector else False,
     )
-
-
-def _request_for_rarity(corpus: PointFilter, term: int) -> models.QueryRequest:
-    """The turn that a term finds first: its score is the IDF times the weight of the term there."""
-    probe = Probe(field="around", by={term: 1.0})
-    return _request(corpus, probe, 1, with_vector=True)
 
 
 def _filter(

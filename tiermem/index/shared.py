@@ -5,8 +5,8 @@ A user takes one by its key and releases it; the last to release it closes it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -19,17 +19,12 @@ class InUse(Exception):
     """A part that was to be replaced is in use."""
 
 
-@dataclass
-class _Shared(Generic[_T]):
-    part: _T
-    users: int = 0
-
-
 class SharedParts(Generic[_T]):
     """Parts by key, counted. `make` runs in a worker thread, one at a time."""
 
     def __init__(self) -> None:
-        self._parts: dict[Hashable, _Shared[_T]] = {}
+        self._parts: dict[Hashable, _T] = {}
+        self._users: Counter[Hashable] = Counter()
         self._making = Lock()
         self._counting = Lock()
         """Held for a moment and never while something is made, for event loops wait for it."""
@@ -43,15 +38,14 @@ class SharedParts(Generic[_T]):
         def take() -> _T:
             with self._making:
                 with self._counting:
-                    shared = self._parts.get(key)
-                    if shared is not None and anew:
+                    if key in self._parts and anew:
                         raise InUse
-                    if shared is not None:
-                        shared.users += 1
-                        return shared.part
+                    if key in self._parts:
+                        self._users[key] += 1
+                        return self._parts[key]
                 part = make()
                 with self._counting:
-                    self._parts[key] = _Shared(part, users=1)
+                    self._parts[key], self._users[key] = part, 1
                 return part
 
         return await to_thread.run_sync(take)
@@ -59,10 +53,7 @@ class SharedParts(Generic[_T]):
     async def let_go(self, key: Hashable, close: Callable[[_T], Awaitable[None]]) -> None:
         """One user less; the last one closes the part."""
         with self._counting:
-            shared = self._parts[key]
-            shared.users -= 1
-            last = shared.users == 0
-            if last:
-                del self._parts[key]
-        if last:
-            await close(shared.part)
+            self._users[key] -= 1
+            part = None if self._users[key] else self._parts.pop(key)
+        if part is not None:
+            await close(part)

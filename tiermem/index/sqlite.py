@@ -100,7 +100,6 @@ class SqliteIndex(ArraysIndex):
         super().__init__(embedder)
         self._path = Path(path)
         self._read_only = read_only
-        self._tables: dict[str, dict[Collection, Table]] = {}
         self._read_at: dict[str, bytes | None] = {}
         self._shown: dict[str, History] = {}
         self._engine = RLock()
@@ -239,7 +238,7 @@ class SqliteIndex(ArraysIndex):
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
         with self._lock:
             for space, entries in by_space(points).items():
-                table = self._tables.get(space, {}).get(collection)
+                table = self._tables.get((collection, space))
                 if table is not None:
                     table.put(entries)
                 self._later({(collection, space, entry.id): entry for entry in entries})
@@ -247,7 +246,7 @@ class SqliteIndex(ArraysIndex):
 
     def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
         with self._lock:
-            table = self._tables.get(space, {}).get(collection)
+            table = self._tables.get((collection, space))
             if table is not None:
                 table.remove(point_ids)
             self._later(dict.fromkeys((collection, space, point_id) for point_id in point_ids))
@@ -323,9 +322,9 @@ class SqliteIndex(ArraysIndex):
         there = dict(connection.execute("SELECT name, written FROM spaces"))
         with self._lock:
             self._version = version
-            for space in tuple(self._tables):
+            for collection, space in tuple(self._tables):
                 if self._read_at.get(space) != there.get(space):
-                    del self._tables[space]
+                    del self._tables[collection, space]
             self._read_at = there
 
     def _clear(self, collection: Collection, space: str) -> None:
@@ -342,7 +341,7 @@ class SqliteIndex(ArraysIndex):
                     (number,),
                 )
             with self._lock:
-                self._tables.pop(space, None)
+                self._tables.pop((collection, space), None)
                 others = {key: one for key, one in self._unwritten.items() if key[:2] != (collection, space)}
                 self._unwritten = others
 
@@ -351,7 +350,7 @@ class SqliteIndex(ArraysIndex):
         while True:
             self._read_again(collection, space)
             with self._lock:
-                table = self._tables.get(space, {}).get(collection)
+                table = self._tables.get((collection, space))
                 if table is not None:
                     yield table
                     return
@@ -359,10 +358,10 @@ class SqliteIndex(ArraysIndex):
     def _read_again(self, collection: Collection, space: str) -> None:
         """Read what another process wrote since, and what was never read; nothing while this one writes."""
         with self._lock:
-            if self._alone and collection in self._tables.get(space, {}):
+            if self._alone and (collection, space) in self._tables:
                 return
         with self._reading() as connection:
-            if collection not in self._tables.get(space, {}):
+            if (collection, space) not in self._tables:
                 self._load(connection, collection, space)
 
     @contextmanager
@@ -386,7 +385,7 @@ class SqliteIndex(ArraysIndex):
             mine = {key[2]: entry for key, entry in self._unwritten.items() if key[:2] == (collection, space)}
             table.remove(mine)
             table.put([entry for entry in mine.values() if entry is not None])
-            self._tables.setdefault(space, {})[collection] = table
+            self._tables[collection, space] = table
 
     def _rows(
         self, connection: sqlite3.Connection, number: int, space: str, collection: Collection
@@ -445,20 +444,13 @@ class SqliteIndex(ArraysIndex):
             values = (None, None) if mark is None else (mark.seq, mark.digest)
             connection.execute("UPDATE spaces SET seq = ?, digest = ? WHERE name = ?", (*values, name))
 
-    async def compact(self) -> None:
-        """Write the file again, so that it holds nothing that was removed; raises `SummaryIndexError`."""
-        self._kept.clear()
-        await self._call(self._compact)
-
     def _compact(self) -> None:
+        """Write the file again, so that it holds nothing that was removed; raises `SummaryIndexError`."""
         with self._engine:
             self._sync()
             with self._open() as connection:
                 connection.execute("VACUUM")
-        with self._lock:
-            for tables in self._tables.values():
-                for table in tables.values():
-                    table.close_up()
+        super()._compact()
 
     def _shut(self) -> None:
         with self._engine:
