@@ -34,6 +34,7 @@ from pagestore.errors import Corrupt, Full, InvalidInput, Locked, NotAStore, Pag
 from pagestore.files import RealFiles, create_file, lies_in, new_file, possible_path, translating, write_file
 from pagestore.line import MALFORMED, as_written, canonical, one_line
 from pagestore.lines.files import FileLines
+from pagestore.lines.segments import file_name
 from pagestore.recovery import recover
 from pagestore.store import FORMAT_NUMBER, Store, directory_name, format_file
 from pagestore.values import Checkpoint, SpaceId, checkpoint_of
@@ -168,7 +169,7 @@ class _LogCopy:
         if not self.sizes:
             raise SpaceNotFound(f"{self.directory!r} holds no log of space {self._space!r}")
         # Hashed, verified, copied: where the copy has the hash, so had the bytes that were verified between.
-        files = tuple(self._hash_file(number, reading) for number in self.sizes)
+        files = tuple(self.read_segment(number, reading) for number in self.sizes)
         with translating(self.directory), as_written(self.directory):
             report = verify(self._lines, self._found.state)
         damage = (*self._found.damage, *report.damage)
@@ -187,18 +188,18 @@ class _LogCopy:
         )
         return _Log(saved=saved, files=files)
 
-    def chunks(self, number: int) -> Iterator[bytes]:
-        """The bytes of a segment; `_LogChanged` where there are fewer now."""
+    def read_segment(
+        self, number: int, reading: Callable[[int], None], out: gzip.GzipFile | IO[bytes] | None = None
+    ) -> _File:
+        """Read a segment, and write it to `out`; `_LogChanged` where there is less of it now."""
+        digest = hashlib.sha256()
         for start in range(0, self.sizes[number], _CHUNK):
             wanted = min(_CHUNK, self.sizes[number] - start)
             chunk = self._lines.chunk(number, start, wanted)
             if len(chunk) != wanted:
                 raise _LogChanged
-            yield chunk
-
-    def _hash_file(self, number: int, reading: Callable[[int], None]) -> _File:
-        digest = hashlib.sha256()
-        for chunk in self.chunks(number):
+            if out is not None:
+                out.write(chunk)
             digest.update(chunk)
             reading(len(chunk))
         return _File(number=number, bytes=self.sizes[number], sha256=digest.hexdigest())
@@ -234,12 +235,7 @@ def _write_lines(
 def _write_file(
     out: gzip.GzipFile | IO[bytes], copy: _LogCopy, file: _File, reading: Callable[[int], None]
 ) -> None:
-    digest = hashlib.sha256()
-    for chunk in copy.chunks(file.number):
-        out.write(chunk)
-        digest.update(chunk)
-        reading(len(chunk))
-    if digest.hexdigest() != file.sha256:
+    if copy.read_segment(file.number, reading, out) != file:
         raise _LogChanged
 
 
@@ -252,7 +248,7 @@ def restore_backup(
     which removes that one), `Corrupt` for a backup that is not what was written, `NotAStore` where `to` holds
     something else, `Locked` where the store to be replaced is being written, `Full`, `Inaccessible`.
     """
-    target = _real(possible_path(str(to)))
+    target = Path(os.path.realpath(possible_path(str(to))))
     _refuse_what_is_there(target, replace=replace)
     staging = target.with_name(f"{target.name}.restoring-{os.getpid()}")
     files = RealFiles()
@@ -283,7 +279,7 @@ def _unpack(packed: _Opened, archive: str, staging: Path, progress: Progress | N
             directory = _directory_of(log, staging)
             for file in log.files:
                 _expect(packed, _header(_name(log.saved.space, file.number), file.bytes), archive)
-                _copy(packed, file, directory / _file_name(file.number), archive, reading)
+                _copy(packed, file, directory / file_name(file.number), archive, reading)
                 _expect(packed, bytes(_padding(file.bytes)), archive)
         _expect(packed, bytes(2 * BLOCKSIZE), archive)
         if packed.read(1):
@@ -302,7 +298,7 @@ def _unpack_lines(lines: _Opened, archive: str, staging: Path, progress: Progres
     for log in logs:
         directory = _directory_of(log, staging)
         for file in log.files:
-            _copy(lines, file, directory / _file_name(file.number), archive, reading)
+            _copy(lines, file, directory / file_name(file.number), archive, reading)
     if lines.read(1):
         raise Corrupt(f"{archive!r} goes on where a backup ends")
     return logs
@@ -477,11 +473,6 @@ def _open_archive(archive: str) -> Iterator[_Opened]:
             yield packed
 
 
-def _real(path: str | Path) -> Path:
-    """Where a path leads, links followed."""
-    return Path(os.path.realpath(path))
-
-
 def _no_backup(archive: str) -> str:
     return f"{archive!r} is no backup that `tiermem backup` wrote"
 
@@ -509,11 +500,7 @@ def _format(packed: _Opened, archive: str) -> bytes:
 
 
 def _name(space: SpaceId, number: int) -> str:
-    return f"spaces/{directory_name(space)}/{_file_name(number)}"
-
-
-def _file_name(number: int) -> str:
-    return f"{number:08d}.jsonl"
+    return f"spaces/{directory_name(space)}/{file_name(number)}"
 
 
 def _header(name: str, size: int) -> bytes:

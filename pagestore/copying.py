@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pagestore.errors import Conflict, Corrupt, Locked, OlderFormat
-from pagestore.line import Fields, decode
+from pagestore.line import decode, goes_on
 from pagestore.lines.interface import Lines
 from pagestore.recovery import recover
 from pagestore.state import State
@@ -105,7 +105,7 @@ def _append(source: Lines, copy: Lines, begun: int, count: int) -> Iterator[int]
                 _write(copy, number + 1, [raw], part=fields["i"])
             else:
                 batch.append(raw)
-            if len(batch) >= _AT_ONCE and not _goes_on(fields):
+            if len(batch) >= _AT_ONCE and not goes_on(fields):
                 _write(copy, number + 1, batch)
                 batch = []
                 yield number + 1
@@ -128,9 +128,3 @@ def _write(copy: Lines, end: int, batch: list[bytes], *, part: int | None = None
             copy.begin(part, batch[0])
     finally:
         copy.end_write()
-
-
-def _goes_on(fields: Fields) -> bool:
-    """Whether another part of the same turn follows."""
-    part, parts = fields.get("p", (1, 1)) if fields["t"] in ("turn", "gone") else (1, 1)
-    return bool(part < parts)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Condition
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 
-class Job(Protocol):
+@dataclass(slots=True, eq=False, kw_only=True)
+class Job:
     """One thread's wish. `error` tells why it was not granted."""
 
-    done: bool
-    error: BaseException | None
+    done: bool = False
+    error: BaseException | None = None
 
 
 J = TypeVar("J", bound=Job)

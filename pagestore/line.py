@@ -126,6 +126,12 @@ def line_of(raw: bytes, fields: Fields) -> Line:
     return Line(fields, digest, len(raw))
 
 
+def goes_on(fields: Fields) -> bool:
+    """Whether another part of the same turn follows a line with these fields."""
+    part, parts = fields.get("p", (1, 1)) if fields["t"] in TURNS else (1, 1)
+    return bool(part < parts)
+
+
 def split(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Every complete line of `data` with its offset; a last piece without a line break is left out."""
     start = 0

@@ -31,7 +31,7 @@ from pagestore.errors import (
 )
 from pagestore.files import Files, RealFiles, possible_path
 from pagestore.finding import Finder
-from pagestore.group_commit import GroupCommit
+from pagestore.group_commit import GroupCommit, Job
 from pagestore.journal import Journal
 from pagestore.line import Fields, as_written
 from pagestore.lines.files import FileLines
@@ -76,13 +76,11 @@ _DEFAULT = SpaceId("default")
 
 
 @dataclass(slots=True, eq=False)
-class _Append:
+class _Append(Job):
     """Turns of one session on their way into a commit."""
 
     session: SessionId
     turns: tuple[MeasuredTurn, ...]
-    done: bool = False
-    error: BaseException | None = None
     result: Appended = field(init=False)
 
     def stage(self, batch: Batch) -> None:
@@ -91,7 +89,7 @@ class _Append:
 
 
 @dataclass(slots=True, eq=False)
-class _Write:
+class _Write(Job):
     """One opaque record on its way into a commit."""
 
     kind: str
@@ -99,8 +97,6 @@ class _Write:
     body: Mapping[str, Any]
     may: Callable[[], bool] | None = None
     """Asked when the lines of other writers are folded; nothing is written where it returns `False`."""
-    done: bool = False
-    error: BaseException | None = None
     is_refused: bool = False
     result: Record = field(init=False)
 
@@ -128,7 +124,8 @@ class Log:
         upgraded: bool = False,
     ) -> None:
         self._lines = lines
-        self._space = space
+        self.space = space
+        """The space whose log this is."""
         self._options = options or LogOptions()
         self._process = os.getpid()
         self._lock = RLock()
@@ -141,11 +138,6 @@ class Log:
         except BaseException:
             self.close()
             raise
-
-    @property
-    def space(self) -> SpaceId:
-        """The space whose log this is."""
-        return self._space
 
     @property
     def identity(self) -> str:
@@ -349,10 +341,10 @@ class Log:
         with self._reading() as reader:
             row = self._state.records.row(seq)
             if row is None or not self._state.records.kind(row):
-                raise RecordNotFound(f"space {self._space!r} has no record {seq}")
+                raise RecordNotFound(f"space {self.space!r} has no record {seq}")
             record = reader.record(seq)
             if record.kind == "void":
-                raise RecordNotFound(f"record {seq} of space {self._space!r} was erased")
+                raise RecordNotFound(f"record {seq} of space {self.space!r} was erased")
             return record
 
     def records(self, *, after: int = -1, kinds: frozenset[str] | None = None) -> Iterator[Record]:
@@ -425,7 +417,7 @@ class Log:
 
     def _open(self, *, read_only: bool, upgraded: bool) -> None:
         with as_written(self._called):
-            self._found = recover(self._lines, self._space, read_only=read_only)
+            self._found = recover(self._lines, self.space, read_only=read_only)
         self._state = self._found.state
         self._reader = Reader(
             self._lines,
@@ -437,7 +429,7 @@ class Log:
         self._journal: Journal | None = None
         if read_only:
             if not self._lines.parts():
-                raise SpaceNotFound(f"there is no log of space {self._space!r}")
+                raise SpaceNotFound(f"there is no log of space {self.space!r}")
             return
         if self._state.format == 1 and not upgraded:
             raise OlderFormat(f"{self._called} has format 1: it can be read, and written after `upgrade`")
@@ -522,7 +514,7 @@ class Log:
 
     def _prover(self) -> Prover:
         if self._found.damage:
-            raise Corrupt(f"space {self._space!r} is damaged and proves nothing; run `verify`")
+            raise Corrupt(f"space {self.space!r} is damaged and proves nothing; run `verify`")
         return Prover(self._lines, self._state, self._reader)
 
     def _open_lines(self) -> Lines:
@@ -533,14 +525,14 @@ class Log:
     def _writable(self) -> Journal:
         self._open_lines()
         if self._journal is None:
-            raise ReadOnly(f"the log of space {self._space!r} was opened read-only")
+            raise ReadOnly(f"the log of space {self.space!r} was opened read-only")
         self._lines.check_held()
         return self._journal
 
     def _refuse_after_a_fork(self) -> None:
         if os.getpid() != self._process:
             raise Locked(
-                f"the log of space {self._space!r} was opened by pid {self._process}, of which this process "
+                f"the log of space {self.space!r} was opened by pid {self._process}, of which this process "
                 "is a fork; only that one writes with it"
             )
 

@@ -186,12 +186,11 @@ def _thread(row: Any) -> Thread:
 
 
 def _waiting_rows(turns: list[OpenTurn]) -> list[list[object]]:
-    return [[turn.seq, turn.tokens, _text(turn.digest), *_times_row(turn)] for turn in turns]
-
-
-def _times_row(turn: OpenTurn) -> list[str | None]:
-    moments = (turn.times.recorded_at, turn.times.said_at)
-    return [moment.isoformat() if moment is not None else None for moment in moments]
+    times = [(turn.times.recorded_at, turn.times.said_at) for turn in turns]
+    return [
+        [turn.seq, turn.tokens, _text(turn.digest), *(at and at.isoformat() for at in moments)]
+        for turn, moments in zip(turns, times, strict=True)
+    ]
 
 
 def _open_turns(rows: list[list[Any]]) -> Iterator[OpenTurn]:

@@ -12,9 +12,9 @@ Needs pytest and Hypothesis, which the rest of the package does not.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -354,7 +354,7 @@ class PageLogContract:
         assert seal.body["page"] == page
         assert seal.seq == log.pages()[0].seq
 
-    @pytest.mark.parametrize("kind", ["page", ""])
+    @pytest.mark.parametrize("kind", ["void", "page", ""])
     def test_a_record_cannot_pass_for_one_of_the_log(self, kind: str) -> None:
         with pytest.raises(ValueError, match="no kind for a record"):
             self.new_log().record(kind, {})
@@ -534,9 +534,6 @@ class PageLogContract:
         for seq in (appended.seqs[0], log.pages()[0].seq, log.head + 1):
             with pytest.raises(RecordNotFound):
                 log.erase_together(records=[seq], reason="mistaken")
-        for kind in ("void", "page", ""):
-            with pytest.raises(ValueError, match="kind"):
-                log.record(kind, {})
 
     def test_trust_is_kept_with_the_turn(self, log: PageLog) -> None:
         turns = [replace(said("one"), trust="web"), said("two")]
@@ -645,11 +642,8 @@ class PageLogContract:
                 )
                 log.record("note", {"by": name, "n": n})
 
-        threads = [Thread(target=speak, args=(f"s{n}",)) for n in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(6) as threads:
+            list(threads.map(speak, [f"s{n}" for n in range(6)]))
         for n in range(6):
             page = _open(log, SessionId(f"s{n}"))
             assert [turn.text for turn in turns_on(page) if turn] == [f"s{n} {m}" for m in range(0, 20, 2)]
@@ -795,11 +789,8 @@ class SharedLogContract:
                 if n % 5 == 4:
                     log.seal(SessionId(name))
 
-        threads = [Thread(target=speak, args=(f"s{n}", logs[n % 2])) for n in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(speak, [f"s{n}" for n in range(4)], logs * 2))
         for log in logs:
             log.seal()
             pages = [log.page(info.id) for info in log.pages()]

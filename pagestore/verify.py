@@ -73,7 +73,7 @@ class _Check:
         except MALFORMED as error:
             what = f"record {line.seq} is no record of this format: {error!r}"
         if what:
-            self.damage.append(Damage(where=self._lines.where(line.seq), what=what))
+            self._damaged(self._lines.where(line.seq), what)
 
     def _wrong(self, line: Line, part: int, *, first: bool) -> str | None:
         fields = line.fields
@@ -112,17 +112,16 @@ class _Check:
         """What was believed at opening, and since, is what the bytes say."""
         for seq, tombstone in self._tombstones.items():
             if seq not in self._erased:
-                self.damage.append(Damage(where=f"record {seq}", what="it is erased, and no record says so"))
+                self._damaged(f"record {seq}", "it is erased, and no record says so")
             elif _content(tombstone) != _content(self._erased[seq]):
-                what = "what is left of it is not what the record of its erasure says"
-                self.damage.append(Damage(where=f"record {seq}", what=what))
+                self._damaged(
+                    f"record {seq}", "what is left of it is not what the record of its erasure says"
+                )
         ours, theirs = self.fresh, self._state
         if ours.current_checkpoint() != theirs.current_checkpoint():
-            self.damage.append(
-                Damage(where="the whole log", what="it is not what was written and read since it was opened")
-            )
+            self._damaged("the whole log", "it is not what was written and read since it was opened")
         elif (ours.pages, ours.sealed_as, ours.turns) != (theirs.pages, theirs.sealed_as, theirs.turns):
-            self.damage.append(Damage(where="the .idx files", what="they do not say what the segments say"))
+            self._damaged("the .idx files", "they do not say what the segments say")
 
     def against_checkpoint(self) -> None:
         """The log begins with what the checkpoint commits to, where there is one."""
@@ -131,14 +130,13 @@ class _Check:
             return
         where, tree = f"checkpoint of {checkpoint.size} records", self.fresh.tree_of(checkpoint)
         if checkpoint.space != self.fresh.space:
-            self.damage.append(Damage(where=where, what=f"it is of space {checkpoint.space!r}"))
+            self._damaged(where, f"it is of space {checkpoint.space!r}")
         elif checkpoint.size < 0:
-            self.damage.append(Damage(where=where, what="no log has fewer records than none"))
+            self._damaged(where, "no log has fewer records than none")
         elif checkpoint.size > len(tree):
-            what = f"the log has only {len(tree)} records in its tree: its end is gone"
-            self.damage.append(Damage(where=where, what=what))
+            self._damaged(where, f"the log has only {len(tree)} records in its tree: its end is gone")
         elif tree.root(checkpoint.size).hex() != checkpoint.root:
-            self.damage.append(Damage(where=where, what="this log does not begin with what it commits to"))
+            self._damaged(where, "this log does not begin with what it commits to")
         elif isinstance(checkpoint, CheckpointOfFormat1):
             self._against_open_pages(checkpoint, where)
 
@@ -149,8 +147,10 @@ class _Check:
                 f"{where}: what then waited on open pages; it was made before checkpoints committed to that"
             )
         elif checkpoint != self._then:
-            what = "the turns that then waited on open pages are not the ones it commits to"
-            self.damage.append(Damage(where=where, what=what))
+            self._damaged(where, "the turns that then waited on open pages are not the ones it commits to")
+
+    def _damaged(self, where: str, what: str) -> None:
+        self.damage.append(Damage(where=where, what=what))
 
 
 def _content(tombstone: Fields) -> Fields:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from pagestore.bundle.values import Bundle, Signature
@@ -80,7 +81,7 @@ def _lines(bundle: Bundle) -> Iterator[str]:
     yield f'{{"bundle":{_json(_recipe(bundle.checkpoint.format))},'
     yield f'"space":{_json(bundle.space)},'
     yield f'"checkpoint":{_json(_checkpoint_fields(bundle.checkpoint))},'
-    yield f'"signature":{_json(_signature_fields(bundle.signature))},'
+    yield f'"signature":{_json(asdict(bundle.signature) if bundle.signature else None)},'
     yield f'"growth":{_json(_growth_fields(bundle.growth))},'
     yield f'"answer":{_json(bundle.answer)},'
     yield f'"record":{_json(_record_fields(bundle.record))},'
@@ -174,10 +175,6 @@ def _checkpoint_fields(checkpoint: Checkpoint) -> Mapping[str, Any]:
 
 def _recipe(number: int) -> str:
     return next(recipe for recipe, of in RECIPES.items() if of == number)
-
-
-def _signature_fields(signature: Signature | None) -> Mapping[str, Any] | None:
-    return None if signature is None else {"key": signature.key, "value": signature.value}
 
 
 def _growth_fields(growth: GrowthProof | None) -> Mapping[str, Any] | None:

@@ -22,12 +22,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from threading import RLock
 
 from pagestore import snapshot
 from pagestore.errors import Full, InvalidInput, Poisoned
 from pagestore.files import Files, translating
-from pagestore.line import MALFORMED, Fields, Line, canonical, decode
+from pagestore.line import MALFORMED, Fields, Line, canonical, decode, goes_on
 from pagestore.lines.format1 import by_number
 from pagestore.lines.scan import Broken, PlacedLine, Scanner, later_evidence
 from pagestore.lines.segments import Place, Segments
@@ -62,6 +63,8 @@ class FileLines:
     A file ends after `segment_bytes`. Who writes holds the lock file, and the first file too, so that there
     is one writer even where somebody removed the lock file; raises `Locked`, `Inaccessible`.
     """
+
+    is_shared = False
 
     def __init__(self, files: Files, directory: str, *, writable: bool, segment_bytes: int) -> None:
         self._files = files
@@ -135,10 +138,6 @@ class FileLines:
                 self._segments.sync(number)
             self._segments.sync_directory()
         self._torn, self._unproved = [], []
-
-    @property
-    def is_shared(self) -> bool:
-        return False
 
     def read_appended(self, after: int) -> Sequence[Line]:
         return ()
@@ -259,7 +258,7 @@ class FileLines:
             known.add(item.line.seq, item.place, broken)
             broken = []
             parts_read.append(item)
-            if not _goes_on(item.line):
+            if not goes_on(item.line.fields):
                 for placed in parts_read:
                     self._note(placed)
                     yield placed.line
@@ -305,9 +304,7 @@ class FileLines:
                 yield Damage(where=self._segments.where(item.place), what=item.what)
 
     def _scanner(self, part: int, after: int, *, size: int | None = None) -> Scanner:
-        def read(fields: Fields) -> Fields:
-            return by_number(fields, self._number_at)
-
+        read = partial(by_number, number_at=self._number_at)
         return Scanner(self._segments, part, after=after, by_number=read, size=size)
 
     def _number_at(self, part: int, offset: int) -> int:
@@ -354,12 +351,6 @@ class FileLines:
             self._segments.truncate(part, offset)
             self._segments.sync(part)
             raise Full(f"{error}; this write was taken back, and what was stored before it stays") from error
-
-
-def _goes_on(line: Line) -> bool:
-    """Whether another part of the same turn follows."""
-    part, parts = line.fields.get("p", (1, 1)) if line.kind in ("turn", "gone") else (1, 1)
-    return bool(part < parts)
 
 
 def _by_birth(segments: Segments) -> tuple[list[int], list[int]]:

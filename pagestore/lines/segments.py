@@ -48,13 +48,9 @@ class Segments:
         """The segments there are, in order."""
         return sorted(self._fds)
 
-    def name(self, number: int) -> str:
-        """The file name of a segment."""
-        return f"{number:08d}.jsonl"
-
     def where(self, place: Place) -> str:
         """How a place is named to people."""
-        return f"{self._directory}/{self.name(place.segment)} at byte {place.offset}"
+        return f"{self._directory}/{file_name(place.segment)} at byte {place.offset}"
 
     def size(self, number: int) -> int:
         """How long a segment is."""
@@ -194,7 +190,12 @@ class Segments:
                 raise Locked(f"{path!r} is being written elsewhere; close it there") from error
 
     def _path(self, number: int) -> str:
-        return f"{self._directory}/{self.name(number)}"
+        return f"{self._directory}/{file_name(number)}"
+
+
+def file_name(number: int) -> str:
+    """The file name of a segment."""
+    return f"{number:08d}.jsonl"
 
 
 def _number(name: str) -> int:

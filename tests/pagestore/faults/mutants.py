@@ -211,7 +211,7 @@ def trust_the_snapshot() -> Iterator[None]:
 
 def half_a_turn() -> AbstractContextManager[Any]:
     """Keeps the first parts of a turn whose last parts were lost."""
-    return patch("pagestore.lines.files._goes_on", lambda line: False)
+    return patch("pagestore.lines.files.goes_on", lambda fields: False)
 
 
 def keep_what_did_not_fit() -> AbstractContextManager[Any]:
