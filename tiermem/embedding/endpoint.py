@@ -27,9 +27,11 @@ class EndpointEmbedder:
     def __init__(
         self, embed: EmbedTexts, *, name: str = "text-embedding-3-small", dimensions: int = 1536
     ) -> None:
+        self.name = name
+        """The model that embeds; part of every index made with it."""
+        self.dimensions = dimensions
+        """The length of its vectors."""
         self._embed = embed
-        self._name = name
-        self._dimensions = dimensions
 
     @classmethod
     async def open(cls, name: str, embed: EmbedTexts) -> EndpointEmbedder:
@@ -40,31 +42,21 @@ class EndpointEmbedder:
             dimensions = len(vectors[0]) if vectors else 0
         return cls(embed, name=name, dimensions=dimensions)
 
-    @property
-    def name(self) -> str:
-        """The model that embeds; part of every index made with it."""
-        return self._name
-
-    @property
-    def dimensions(self) -> int:
-        """The length of its vectors."""
-        return self._dimensions
-
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Unit-length vectors in order; `MalformedReply` when the endpoint sends anything else."""
         if not texts:
             return []
         vectors = await self._embed([join_surrogates(text) for text in texts])
         if len(vectors) != len(texts):
-            raise MalformedReply(f"{self._name!r} sent {len(vectors)} vectors for {len(texts)} texts")
+            raise MalformedReply(f"{self.name!r} sent {len(vectors)} vectors for {len(texts)} texts")
         return [self._unit(vector) for vector in vectors]
 
     def _unit(self, vector: Sequence[float]) -> list[float]:
         length = math.hypot(*vector)
-        if len(vector) != self._dimensions or not 0 < length < math.inf:
+        if len(vector) != self.dimensions or not 0 < length < math.inf:
             raise MalformedReply(
-                f"{self._name!r} sent a vector of {len(vector)} numbers and length {length}; "
-                f"{self._dimensions} numbers were expected"
+                f"{self.name!r} sent a vector of {len(vector)} numbers and length {length}; "
+                f"{self.dimensions} numbers were expected"
             )
         return [value / length for value in vector]
 

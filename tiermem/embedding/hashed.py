@@ -19,7 +19,8 @@ class HashEmbedder:
     """
 
     def __init__(self, dimensions: int = 128, *, seed: int = 0) -> None:
-        self._dimensions = dimensions
+        self.dimensions = dimensions
+        """The length of its vectors."""
         self._seed = seed
 
     @property
@@ -27,22 +28,17 @@ class HashEmbedder:
         """Part of every index made with it."""
         return f"hash-{self._seed}"
 
-    @property
-    def dimensions(self) -> int:
-        """The length of its vectors."""
-        return self._dimensions
-
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Unit-length vectors in order."""
         pay(Usage(embedding_tokens=sum(len(words(text)) for text in texts), cost=0.0))
         return [self._vector(text) for text in texts]
 
     def _vector(self, text: str) -> list[float]:
-        vector = [0.0] * self._dimensions
+        vector = [0.0] * self.dimensions
         for word in stems(text) or words(text) or [""]:
             digest = hashlib.blake2b(f"{self._seed} {word}".encode(errors="replace")).digest()
             for at in range(0, 16, 4):
-                place = int.from_bytes(digest[at : at + 3], "big") % self._dimensions
+                place = int.from_bytes(digest[at : at + 3], "big") % self.dimensions
                 vector[place] += 1.0 if digest[at + 3] % 2 else -1.0
         length = math.hypot(*vector)
         if not length:  # the words cancelled each other out

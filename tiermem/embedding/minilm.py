@@ -53,6 +53,8 @@ class MiniLMEmbedder:
     event loops.
     """
 
+    dimensions = DIMENSIONS
+
     def __init__(
         self,
         weights: str | Path | None = None,
@@ -70,11 +72,6 @@ class MiniLMEmbedder:
     def name(self) -> str:
         """Part of every index made with it."""
         return "all-MiniLM-L6-v2" if self._precision == "fp32" else f"all-MiniLM-L6-v2-{self._precision}"
-
-    @property
-    def dimensions(self) -> int:
-        """384."""
-        return DIMENSIONS
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Unit-length vectors in order; `EmbedderUnavailable` when there are no usable weights."""

@@ -53,14 +53,11 @@ def check_installed() -> None:
 def find_weights(named: str | Path | None = None) -> Path:
     """A directory that holds both files; `EmbedderUnavailable`, with the ways out, when there is none."""
     check_installed()
-    if named is not None:
+    here = weights_here(named)
+    if here is None and named is not None:
         directory = Path(named).expanduser()
-        if not _holds_both(directory):
-            raise EmbedderUnavailable(
-                f"{str(directory)!r} does not hold {WEIGHTS} and {TOKENIZER}. {WAYS_OUT}"
-            )
-        return directory
-    return from_package() or from_hugging_face(download=False) or downloaded()
+        raise EmbedderUnavailable(f"{str(directory)!r} does not hold {WEIGHTS} and {TOKENIZER}. {WAYS_OUT}")
+    return here or downloaded()
 
 
 def weights_here(named: str | Path | None = None) -> Path | None:

@@ -42,8 +42,9 @@ class ActiveSet:
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        self.policy = policy
+        """Who gives way."""
         self._max_tokens = max_tokens
-        self._policy = policy
         self._clock = clock
         self._lock = RLock()
         self._held: dict[str, Item] = {}
@@ -60,11 +61,6 @@ class ActiveSet:
 
     def __contains__(self, key: object) -> bool:
         return key in self._held
-
-    @property
-    def policy(self) -> Eviction:
-        """Who gives way."""
-        return self._policy
 
     @property
     def max_tokens(self) -> int:
@@ -119,13 +115,20 @@ class ActiveSet:
             return Admitted(admitted=True, evicted=evicted, item=taken)
 
     def get(self, key: str) -> Item | None:
-        """The item, used now once more; `None` where there is none."""
+        """The item, used now once more; `None` where there is none.
+
+        It is the newest of the order of use; its place among those that came stays.
+        """
         with self._lock:
             item = self._held.get(key)
             if item is None:
                 return None
-            now = self.now()
-            return self._change(item, replace(item, uses=item.uses + 1, last_used=now), now)
+            now, place = self.now(), self._places[key]
+            used = replace(item, uses=item.uses + 1, last_used=now)
+            self._take_out(item)
+            self._places[key] = place
+            self._put(used, now)
+            return used
 
     def pin(self, key: str, pinned: bool = True) -> Item | None:
         """Let an item stay, whatever comes, or no longer; `None` where there is none."""
@@ -189,14 +192,6 @@ class ActiveSet:
                 if deficit <= 0:
                     break
         return tuple(evicted)
-
-    def _change(self, old: Item, new: Item, now: datetime) -> Item:
-        """The item as it is now, as the newest of the order of use; its place among those that came stays."""
-        place = self._places[old.key]
-        self._take_out(old)
-        self._places[new.key] = place
-        self._put(new, now)
-        return new
 
     def _put(self, item: Item, now: datetime) -> None:
         if item.pinned:

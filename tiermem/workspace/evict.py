@@ -17,14 +17,10 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Protocol, runtime_checkable
 
+from tiermem.salience.tiers import worth
 from tiermem.workspace.items import Item, aware, faded_importance
 
 Rank = tuple[Any, ...]
-
-MOST_USES = 10
-"""Uses from which on a further one counts no more, in `ear` (HTM-EAR)."""
-BY_IMPORTANCE, BY_USE = 0.75, 0.25
-"""What importance and use weigh in `ear` (HTM-EAR)."""
 
 FEW = 16
 """Entries passed over that are never worth sweeping out."""
@@ -45,7 +41,7 @@ class Eviction(Protocol):
 
         If so, all of them are computed again for each eviction.
         """
-        ...
+        return False
 
     def rank(self, item: Item, now: datetime) -> Rank:
         """The smallest leaves first, of equal ones what came first. Ranks are comparable with each other."""
@@ -53,11 +49,10 @@ class Eviction(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Hybrid:
+class Hybrid(Eviction):
     """What matters least, of that what has been here longest."""
 
     name: str = "hybrid"
-    ages: bool = False
 
     def rank(self, item: Item, now: datetime) -> Rank:
         """Importance, then age."""
@@ -65,11 +60,10 @@ class Hybrid:
 
 
 @dataclass(frozen=True, slots=True)
-class Lru:
+class Lru(Eviction):
     """What was used longest ago."""
 
     name: str = "lru"
-    ages: bool = False
 
     def rank(self, item: Item, now: datetime) -> Rank:
         """When it was used last."""
@@ -77,11 +71,10 @@ class Lru:
 
 
 @dataclass(frozen=True, slots=True)
-class Lfu:
+class Lfu(Eviction):
     """What was used least often, of that what was used longest ago."""
 
     name: str = "lfu"
-    ages: bool = False
 
     def rank(self, item: Item, now: datetime) -> Rank:
         """How often it was used, then when last."""
@@ -89,11 +82,10 @@ class Lfu:
 
 
 @dataclass(frozen=True, slots=True)
-class Fifo:
+class Fifo(Eviction):
     """What came first."""
 
     name: str = "fifo"
-    ages: bool = False
 
     def rank(self, item: Item, now: datetime) -> Rank:
         """All alike: the order in which they came decides."""
@@ -101,11 +93,10 @@ class Fifo:
 
 
 @dataclass(frozen=True, slots=True)
-class Random:
+class Random(Eviction):
     """As chance has it, the same chance for the same keys under the same `seed`, everywhere."""
 
     name: str = "random"
-    ages: bool = False
     seed: str = ""
 
     def rank(self, item: Item, now: datetime) -> Rank:
@@ -115,11 +106,10 @@ class Random:
 
 
 @dataclass(frozen=True, slots=True)
-class Importance:
+class Importance(Eviction):
     """What matters least."""
 
     name: str = "importance"
-    ages: bool = False
 
     def rank(self, item: Item, now: datetime) -> Rank:
         """Its importance."""
@@ -127,11 +117,10 @@ class Importance:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class Access(Eviction):
     """What matters least, where use adds to it by its logarithm; of that what has been here longest."""
 
     name: str = "access"
-    ages: bool = False
 
     def rank(self, item: Item, now: datetime) -> Rank:
         """Importance times use, then age."""
@@ -139,19 +128,18 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Ear:
+class Ear(Eviction):
     """What matters least, where ten uses count a quarter (HTM-EAR)."""
 
     name: str = "ear"
-    ages: bool = False
 
     def rank(self, item: Item, now: datetime) -> Rank:
         """Three parts importance, one part use."""
-        return (BY_IMPORTANCE * item.importance + BY_USE * min(item.uses / MOST_USES, 1.0),)
+        return (worth(item.importance, item.uses),)
 
 
 @dataclass(frozen=True, slots=True)
-class Balanced:
+class Balanced(Eviction):
     """What matters least by now: importance fades with the hours since it came."""
 
     name: str = "balanced"

@@ -5,31 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tiermem.named import Registry
-from tiermem.workspace.evict import (
-    Access,
-    Balanced,
-    Ear,
-    Eviction,
-    Fifo,
-    Hybrid,
-    Importance,
-    Lfu,
-    Lru,
-    Random,
-)
+from tiermem.workspace import evict
 
-POLICIES: Registry[Callable[[], Eviction]] = Registry(
+POLICIES: Registry[Callable[[], evict.Eviction]] = Registry(
     sort="policy",
     group="tiermem.policies",
     own={
-        "hybrid": Hybrid,
-        "lru": Lru,
-        "lfu": Lfu,
-        "fifo": Fifo,
-        "random": Random,
-        "importance": Importance,
-        "access": Access,
-        "ear": Ear,
-        "balanced": Balanced,
+        "hybrid": evict.Hybrid,
+        "lru": evict.Lru,
+        "lfu": evict.Lfu,
+        "fifo": evict.Fifo,
+        "random": evict.Random,
+        "importance": evict.Importance,
+        "access": evict.Access,
+        "ear": evict.Ear,
+        "balanced": evict.Balanced,
     },
 )
