@@ -432,10 +432,14 @@ class PostgresIndex(ProjectedIndex):
         """The product with the nearest vector of each entry: its cosine, since both have unit length."""
         vector = _as_text(cast("Vector", probe.by))
         if self._sees_many(collection, allowed, probe):
-            found = self._by_nearest(collection, allowed, vector, limit)
-            if len(found) == limit:
-                return found
-        return self._ranking(_BY_MEANING, [vector, probe.field], collection, allowed, [limit])
+            # Fewer than `limit` are found where vectors of others lie before them.
+            after = [vector, _SPARE * limit, limit]
+            nearest = self._rows_seen(
+                _BY_NEAREST, [vector], collection, allowed, after, settings=_NEAREST_SETTINGS
+            )
+            if len(nearest) == limit:
+                return _as_ranking(nearest)
+        return _as_ranking(self._rows_seen(_BY_MEANING, [vector, probe.field], collection, allowed, [limit]))
 
     def _sees_many(self, collection: Collection, allowed: PointFilter, probe: Probe) -> bool:
         """Whether a search may see more entries than are compared one by one, and they are in HNSW."""
@@ -443,11 +447,6 @@ class PostgresIndex(ProjectedIndex):
             return False
         ((count,),) = self._rows_seen(_COUNT_SOME, [], collection, allowed, [EXACT + 1])
         return bool(count > EXACT)
-
-    def _by_nearest(self, collection: Collection, allowed: PointFilter, vector: str, limit: int) -> Ranking:
-        """The entries of the nearest vectors; fewer than `limit` where other vectors lie before them."""
-        after = [vector, _SPARE * limit, limit]
-        return self._ranking(_BY_NEAREST, [vector], collection, allowed, after, settings=_NEAREST_SETTINGS)
 
     def _by_words(
         self, collection: Collection, allowed: PointFilter, probes: Sequence[tuple[int, Probe]], limit: int
@@ -483,19 +482,6 @@ class PostgresIndex(ProjectedIndex):
         holders = {(str(field), int(term)): int(count) for field, term, count in rows}
         entries = holders.get(_ALL, 0)
         return [rarity(entries, holders.get(term, 0)) for term in terms]
-
-    def _ranking(
-        self,
-        query: LiteralString,
-        before: Sequence[object],
-        collection: Collection,
-        allowed: PointFilter,
-        after: Sequence[object],
-        *,
-        settings: LiteralString = "",
-    ) -> Ranking:
-        rows = self._rows_seen(query, before, collection, allowed, after, settings=settings)
-        return [(str(entry), float(score)) for entry, score in rows]
 
     def _rows_seen(
         self,
@@ -681,6 +667,10 @@ def _describe(point: Point) -> dict[str, Any]:
         "named": payload.get("named", []),
         **times,
     }
+
+
+def _as_ranking(rows: Sequence[Row]) -> Ranking:
+    return [(str(entry), float(score)) for entry, score in rows]
 
 
 def _as_text(vector: Vector) -> str:

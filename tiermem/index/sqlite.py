@@ -207,19 +207,15 @@ class SqliteIndex(ArraysIndex):
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """All of it or nothing; durable when this ends."""
-        with self._open() as connection:
-            if self._read_only:
-                raise IndexUnavailable(_LOOKED_AT)
-            connection.execute("BEGIN IMMEDIATE")
+        if self._read_only:
+            raise IndexUnavailable(_LOOKED_AT)
+        with self._reading("BEGIN IMMEDIATE") as connection:
+            self._alone = True
             try:
-                self._look_again(connection)
-                self._alone = True
                 yield connection
                 connection.execute("COMMIT")
             finally:
                 self._alone = False
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
 
     def take_over(
         self, points: Iterable[tuple[Collection, Sequence[Point]]], marks: Mapping[str, History]
@@ -365,10 +361,13 @@ class SqliteIndex(ArraysIndex):
                 self._load(connection, collection, space)
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """The file as it is now, with nothing left of what was read before another process wrote it."""
+    def _reading(self, begin: str = "BEGIN") -> Iterator[sqlite3.Connection]:
+        """The file as it is now, with nothing left of what was read before another process wrote it.
+
+        What is written and not committed when this ends is taken back.
+        """
         with self._open() as connection:
-            connection.execute("BEGIN")
+            connection.execute(begin)
             try:
                 self._look_again(connection)
                 yield connection
