@@ -75,7 +75,7 @@ async def test_the_state_of_a_moment_ends_with_the_record_of_that_moment() -> No
     ledger = await Ledger.open(new_log(SPACE, options=clock))
     records = [await ledger.write(distilled(f"p{n}", unit(f"u{n}"))) for n in range(4)]
     for number, record in enumerate(records):
-        seen = (await ledger.tier1_as_of(record.at)).all_units()
+        seen = (await ledger.as_of(record.at))[0].all_units()
         assert [u.id for u in seen] == [f"u{n}" for n in range(number + 1)]
 
 
@@ -126,7 +126,7 @@ def test_the_state_of_a_moment_is_the_fold_of_what_was_written_by_then() -> None
             ledger = await Ledger.open(store)
             records = [await ledger.write(entry) for entry in log]
             at = min(cut, len(log) - 1)
-            then = await ledger.tier1_as_of(records[at].at)
+            then, _ = await ledger.as_of(records[at].at)
             written = [r for r in records if r.at <= records[at].at]
             assert state(then) == state(Tier1.of(store.read(r.seq) for r in written))
 
@@ -142,7 +142,7 @@ async def test_a_clock_that_ran_ahead_never_shows_what_was_concluded_later() -> 
     for number, minute in enumerate((1, 30, 2), 1):
         now = noon + timedelta(minutes=minute)
         await ledger.write(distilled(f"p{number}", unit(f"u{number}")))
-    then = await ledger.tier1_as_of(noon + timedelta(minutes=10))
+    then, _ = await ledger.as_of(noon + timedelta(minutes=10))
     assert [u.id for u in then.units()] == ["u1"]
 
 

@@ -88,7 +88,7 @@ async def test_a_clock_that_was_once_years_ahead_or_behind_hides_and_shows_nothi
         for number in range(2, len(moments)):
             await ledger.write(distilled(f"p{number}", unit(f"u{number}")))
         for day in (25, 35, 65, 75, 95):
-            then = await ledger.tier1_as_of(at_day(day))
+            then, _ = await ledger.as_of(at_day(day))
             shown = {u.id for u in then.units()} - {"u4"}
             assert shown == {f"u{n}" for n in range(2, 10) if n * 10 <= day and n != 4}, (off, day)
 

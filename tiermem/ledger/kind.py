@@ -10,7 +10,7 @@ whoever was shown it later (`Past`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from pagestore import PageId, Record, SessionId, Span
@@ -87,6 +87,18 @@ class Past:
             self.erased.discard(unit.id)
         elif unit.id not in self.kept:  # else an earlier revision of it stays
             self.erased.add(unit.id)
+
+    def keep_unit(
+        self, unit: SummaryUnit, left: SummaryUnit | None, *, told_by: Iterable[UnitId] = ()
+    ) -> SummaryUnit | None:
+        """Note what is left of a unit, and return it: it names no unit that goes.
+
+        Its scene goes with that of any unit that it is `told_by`.
+        """
+        if left is not None and not self.sceneless.isdisjoint(told_by):
+            left = replace(left, scene=None, paraphrase=None)
+        self.note(unit, left)
+        return None if left is None else replace(left, supersedes=self.left_of(left.supersedes))
 
     def texts_on(self, page_id: PageId) -> list[str]:
         """What the units tell that rest on a page, those superseded or withdrawn aside."""

@@ -120,7 +120,8 @@ class Ledger:
         self._erasures_by_others = 0
         self._recording = Lock()
         self._one_writer = anyio.CapacityLimiter(1)
-        self._indexed_as = indexed_as(log.space, log.identity)
+        self.indexed_as = indexed_as(log.space, log.identity)
+        """What indexes know this space by: stores that share an index may each have a space of this name."""
         self._borne_out = History()
         self._newest = History()
         """What `changes` last gave for the newest record: up to there nothing changes any more."""
@@ -134,11 +135,6 @@ class Ledger:
     def space(self) -> SpaceId:
         """The space this ledger belongs to."""
         return self._log.space
-
-    @property
-    def indexed_as(self) -> SpaceId:
-        """What indexes know this space by: stores that share an index may each have a space of this name."""
-        return self._indexed_as
 
     @property
     def tier1(self) -> Tier1:
@@ -420,7 +416,7 @@ class Ledger:
         return self._read_only and past.seq > self._log.head
 
     async def as_of(self, moment: datetime) -> tuple[Tier1, Around]:
-        """The state at `moment`, and the records around it: see `ledger.moments`."""
+        """The state a reader would have seen at `moment`, and the records around it: see `ledger.moments`."""
 
         def then() -> tuple[Tier1, Around]:
             around = around_moment(
@@ -429,11 +425,6 @@ class Ledger:
             return _fold(self._log, upto=around.before), around
 
         return await self._blocking(then)
-
-    async def tier1_as_of(self, moment: datetime) -> Tier1:
-        """The state a reader would have seen at `moment`."""
-        tier1, _ = await self.as_of(moment)
-        return tier1
 
     async def as_it_stood(self, answer_id: AnswerId) -> Ledger:
         """Pages and conclusions as an answer found them, for reading; what was erased since is missing.

@@ -31,12 +31,8 @@ def _may_stay(entry: Consolidated, goes: WhatGoes, past: Past) -> Consolidated |
     left = None if not past.changed.isdisjoint(entry.merged) else goes.unit_left(entry.unit, shown=False)
     if left is not None and left.spans != entry.unit.spans:
         left = None
-    if left is not None and not past.sceneless.isdisjoint(entry.merged):
-        left = replace(left, scene=None, paraphrase=None)
-    past.note(entry.unit, left)
-    if left is None:
-        return None
-    return replace(entry, unit=replace(left, supersedes=past.left_of(left.supersedes)))
+    kept = past.keep_unit(entry.unit, left, told_by=entry.merged)
+    return None if kept is None else replace(entry, unit=kept)
 
 
 KIND = Kind(name="consolidated", entry=Consolidated, fold=_fold, may_stay=_may_stay)

@@ -39,11 +39,9 @@ def _units_left(entry: RedatedUnits, goes: WhatGoes, past: Past) -> Iterator[Sum
     for unit in entry.units:
         stays = unit.id in past.kept
         left = goes.unit_left(unit, shown=unit.id in past.changed) if stays else None
-        if left is not None and unit.id in past.sceneless:
-            left = replace(left, scene=None, paraphrase=None)
-        past.note(unit, left)
-        if left is not None:
-            yield replace(left, supersedes=past.left_of(left.supersedes))
+        kept = past.keep_unit(unit, left, told_by=(unit.id,))
+        if kept is not None:
+            yield kept
 
 
 KIND = Kind(name="redated", entry=RedatedUnits, fold=_fold, may_stay=_may_stay)

@@ -29,12 +29,8 @@ def _fold(entry: Stated, record: Record, folds: Folds) -> None:
 
 
 def _may_stay(entry: Stated, goes: WhatGoes, past: Past) -> Stated | None:
-    left = goes.unit_left(entry.unit, shown=False)
-    past.note(entry.unit, left)
-    if left is None:
-        return None
-    unit = replace(left, supersedes=past.left_of(left.supersedes))
-    return replace(entry, unit=unit, corrects=past.left_of(entry.corrects))
+    kept = past.keep_unit(entry.unit, goes.unit_left(entry.unit, shown=False))
+    return None if kept is None else replace(entry, unit=kept, corrects=past.left_of(entry.corrects))
 
 
 KIND = Kind(name="stated", entry=Stated, fold=_fold, may_stay=_may_stay)

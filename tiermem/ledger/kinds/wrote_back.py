@@ -46,12 +46,11 @@ def _may_stay(entry: WroteBack, goes: WhatGoes, past: Past) -> Entry | None:
     weighed = entry.shown is None or not past.changed.isdisjoint(entry.shown)
     if unit is not None:
         left = goes.unit_left(unit, shown=astray or (weighed and decision.op == "UPDATE"))
-        if left is not None and not past.sceneless.isdisjoint((unit.id, *(entry.shown or ()))):
-            left = replace(left, scene=None, paraphrase=None)  # it is that of the unit it was merged into
-        past.note(unit, left)
-        if left is None:
+        # The scene is that of the unit it was merged into.
+        kept = past.keep_unit(unit, left, told_by=(unit.id, *(entry.shown or ())))
+        if kept is None:
             return spent
-        entry = replace(entry, unit=replace(left, supersedes=past.left_of(left.supersedes)))
+        entry = replace(entry, unit=kept)
         weighed = weighed or unit.id in past.changed
     elif astray:
         return spent
