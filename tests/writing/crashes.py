@@ -368,7 +368,7 @@ async def unresolved(ledger: Ledger, index: DictIndex) -> int:
 class IndexFirst(Writer):
     """The published order: what a model said goes to the index, and to the record afterwards."""
 
-    async def _keep(self, run: Any, batch: Any) -> None:
+    async def _keep(self, run: Any, claims: Any, batch: Any) -> None:
         entries = [
             Entry(id=unit.id, session=unit.session, text=unit.text)
             for outcome in batch.outcomes
@@ -376,7 +376,7 @@ class IndexFirst(Writer):
             for unit in outcome.units
         ]
         await self._projection._index.put(SPACE, "units", entries)
-        await super()._keep(run, batch)
+        await super()._keep(run, claims, batch)
 
 
 class DoneWhenTried(Writer):

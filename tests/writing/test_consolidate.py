@@ -1,7 +1,7 @@
 """One pass does what waits and makes one unit of what is told twice; every merge can be undone."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -17,7 +17,7 @@ from tiermem.model import AnswerId, SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.salience import Outcome
 from tiermem.writing import Consolidation, Consolidator, Selection, Writer, WriterOptions
-from tiermem.writing.consolidate import Moment, at_once
+from tiermem.writing.consolidate import Moment
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
@@ -52,7 +52,7 @@ class Town:
         await self.writer.seal()
         await self.writer.distil_pending()
 
-    async def passes(self, moment: Moment = at_once) -> Consolidation:
+    async def passes(self, moment: Moment = nullcontext) -> Consolidation:
         return await self.consolidator.run(NOW, moment=moment)
 
     def texts(self) -> list[str]:

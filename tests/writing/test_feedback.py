@@ -186,7 +186,7 @@ async def test_signals_of_a_past_moment_are_those_of_then() -> None:
     await garden.judge(answer, "success")
     garden.now += timedelta(days=1)
     await garden.judge(answer, "failure")
-    then = [await garden.ledger.tier1_as_of(START + timedelta(days=days, hours=1)) for days in range(3)]
+    then = [(await garden.ledger.as_of(START + timedelta(days=days, hours=1)))[0] for days in range(3)]
     unit = garden.unit(0)
     assert [tier1.weight(unit.id) for tier1 in then] == [0.0, 0.1, -0.05]
     assert [tier1.signals(unit).uses for tier1 in then] == [1, 1, 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -23,7 +23,6 @@ from tiermem.errors import MemoryClosed
 from tiermem.ledger import Ledger
 from tiermem.reasoning import by_rules
 from tiermem.writing import DateReport, Selection, Writer, redate, redate_units
-from tiermem.writing.consolidate import at_once
 
 pytestmark = pytest.mark.anyio
 
@@ -80,7 +79,7 @@ async def test_whenever_the_memory_closes_the_next_run_goes_on(steps: int) -> No
     with pytest.raises(MemoryClosed):
         await redate_units(writer, ledger, moment=moment)
     assert len(revisions(ledger)) == steps
-    assert len((await redate_units(writer, ledger, moment=at_once)).redated) == len(SAID) - steps
+    assert len((await redate_units(writer, ledger, moment=nullcontext)).redated) == len(SAID) - steps
     assert texts(ledger) == NEW
     assert len(revisions(ledger)) == len(set(revisions(ledger))) == len(SAID)
 
@@ -100,7 +99,7 @@ async def _life(ends_at: int) -> bool:
     writer, ledger = await told(CrashingLog(world, disk), index)
     world.ends_at, crashed = world.steps + ends_at, False
     try:
-        await redate_units(writer, ledger, moment=at_once)
+        await redate_units(writer, ledger, moment=nullcontext)
         await writer.project()
     except Crash:
         crashed = True
@@ -108,7 +107,7 @@ async def _life(ends_at: int) -> bool:
     world.dead, world.ends_at = False, None
     ledger = await Ledger.open(CrashingLog(world, disk))
     writer = Writer(ledger, index, by_rules())
-    await redate_units(writer, ledger, moment=at_once)
+    await redate_units(writer, ledger, moment=nullcontext)
     await writer.project()
     assert texts(ledger) == NEW
     assert len(revisions(ledger)) == len(set(revisions(ledger))) == len(SAID)
@@ -140,7 +139,7 @@ async def redate_while(
         return pages
 
     monkeypatch.setattr(redate, "_read_pages", read_and_wait)
-    return await redate_units(writer, ledger, moment=at_once), ledger
+    return await redate_units(writer, ledger, moment=nullcontext), ledger
 
 
 async def test_nothing_is_recorded_of_words_that_another_process_erases_meanwhile(
@@ -165,6 +164,8 @@ async def test_a_unit_that_another_process_changes_meanwhile_is_dated_by_the_nex
     report, ledger = await redate_while(lines, monkeypatch, update)
     assert len(report.redated) == 2
     monkeypatch.undo()
-    (late,) = (await redate_units(Writer(ledger, DictIndex(), by_rules()), ledger, moment=at_once)).redated
+    (late,) = (
+        await redate_units(Writer(ledger, DictIndex(), by_rules()), ledger, moment=nullcontext)
+    ).redated
     assert (late.after.revision, late.after.importance) == (3, 1.0)
     assert texts(ledger) == NEW

@@ -20,7 +20,7 @@ And of every record:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -135,33 +135,28 @@ class Closure:
     stripped: int
 
 
-@dataclass
-class _Removal:
-    records: list[int] = field(default_factory=list)
-    instead: list[Replacement] = field(default_factory=list)
-    stripped: int = 0
-
-
 def closure(entries: Iterable[LoggedEntry], erased: ErasedTurns) -> Closure:
     """Which of all entries must go with the turns, and what of it may stay."""
-    taken, past = _Removal(), Past()
+    records: list[int] = []
+    instead: list[Replacement] = []
+    stripped, past = 0, Past()
     for one in entries:
         if one.place is None:
-            taken.records.append(one.logged_at)
+            records.append(one.logged_at)
             continue
         entry = decode_body(one.kind, one.body, seq=one.logged_at)
         if entry is None:
             if _unknown_goes(one, erased, past):
-                taken.records.append(one.logged_at)
+                records.append(one.logged_at)
             continue
         left = _left_of(entry, one, erased, past)
         if left == entry:
             continue
-        taken.records.append(one.logged_at)
+        records.append(one.logged_at)
         if left is not None:
-            taken.instead.append((one.place, kind_of(left).name, encode(left)))
-            taken.stripped += type(left) is type(entry)
-    return Closure(records=tuple(taken.records), instead=tuple(taken.instead), stripped=taken.stripped)
+            instead.append((one.place, kind_of(left).name, encode(left)))
+            stripped += type(left) is type(entry)
+    return Closure(records=tuple(records), instead=tuple(instead), stripped=stripped)
 
 
 def _left_of(entry: Entry, one: LoggedEntry, erased: ErasedTurns, past: Past) -> Entry | None:

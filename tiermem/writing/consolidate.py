@@ -12,8 +12,8 @@ that tell the same are merged. The rules:
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
@@ -39,7 +39,7 @@ from tiermem.salience.propose import (
     telling,
 )
 from tiermem.writing.batches import batches
-from tiermem.writing.edit import Neighbour, grounds_of, latest, why_not_one
+from tiermem.writing.edit import Neighbour, latest, neighbour_of, why_not_one
 from tiermem.writing.values import Consolidation, MergedUnits, Progress, WriterOptions
 from tiermem.writing.writer import Writer
 
@@ -56,12 +56,6 @@ Moment = Callable[[], AbstractAsyncContextManager[None]]
 any more, and `MemoryClosed` where the memory is closing: then the pass is over."""
 
 
-@asynccontextmanager
-async def at_once() -> AsyncIterator[None]:
-    """The moment of who need not wait."""
-    yield
-
-
 @dataclass
 class _Pass:
     """What one pass has come to so far."""
@@ -76,9 +70,6 @@ class _Pass:
     left: list[str] = field(default_factory=list)
     steps: int = 0
     done: int = 0
-
-    def expects(self, steps: int) -> None:
-        self.steps += steps
 
     def step(self) -> None:
         self.done += 1
@@ -110,7 +101,7 @@ class Consolidator:
         self._one_at_a_time = anyio.Lock()
 
     async def run(
-        self, now: datetime, *, moment: Moment = at_once, progress: Progress | None = None
+        self, now: datetime, *, moment: Moment = nullcontext, progress: Progress | None = None
     ) -> Consolidation:
         """Do one pass. What cannot be done now is left for the next one, and the report says why.
 
@@ -136,7 +127,7 @@ class Consolidator:
         one.sealed = await self._writer.idle_sessions(now)
         one.pages = len(await self._writer.pending_pages(aside=False))
         one.findings = len(self._ledger.tier1.pending)
-        proposals = await self._looked_for(one, at_once, since=-1) or Proposals()
+        proposals = await self._looked_for(one, nullcontext, since=-1) or Proposals()
         one.near += proposals.apart
         for merge in proposals.merges:
             entry = await self._entry(one, merge)
@@ -151,7 +142,7 @@ class Consolidator:
     async def _summarise(self, one: _Pass, moment: Moment) -> None:
         pending = await self._writer.pending_pages(aside=False)
         together = batches(pending, page_tokens=self._options.page_tokens)
-        one.expects(len(together))
+        one.steps += len(together)
         failed = 0
         for number, infos in enumerate(together):
             if failed == _PATIENCE:
@@ -171,7 +162,7 @@ class Consolidator:
     async def _apply_findings(self, one: _Pass, moment: Moment) -> None:
         pending = tuple(self._ledger.tier1.pending.values())
         groups = [tuple(group) for _, group in groupby(pending, key=lambda finding: finding.answer_id)]
-        one.expects(len(groups))
+        one.steps += len(groups)
         waiting = 0
         for group in groups:
             async with moment():
@@ -228,7 +219,7 @@ class Consolidator:
         tier1 = self._ledger.tier1
         changed = [unit for unit in tier1.changed_since(since) if tier1.is_active(unit.id)]
         units = [*changed, *await to_thread.run_sync(_cold_twins, changed, tier1)]
-        one.expects(len(units))
+        one.steps += len(units)
         age = {unit.id: number for number, unit in enumerate(tier1.all_units())}
         found: dict[tuple[int, int], Pair] = {}
         for unit in units:
@@ -304,12 +295,10 @@ class Consolidator:
         return why_not_one(kept.text, one.neighbour, other.text, two.neighbour.grounds)
 
     async def _side(self, unit: SummaryUnit) -> _Side:
-        trust = self._options.trust
         ids = dict.fromkeys(span.page_id for span in unit.spans)
         pages = [await self._ledger.page(page_id) for page_id in ids]
-        rank = trust.rank(unit.trust) if unit.trust is not None else None
-        grounds = grounds_of(unit.spans, pages, trust, at_most=rank)
-        return _Side(neighbour=Neighbour(unit=unit, grounds=grounds), told_by=_told_by(unit.spans, pages))
+        neighbour = neighbour_of(unit, pages, self._options.trust)
+        return _Side(neighbour=neighbour, told_by=_told_by(unit.spans, pages))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,12 +335,11 @@ def _told_by(spans: Iterable[Span], pages: Sequence[Page]) -> list[Turn]:
 
 def _standing_for(units: Sequence[SummaryUnit], unit_id: UnitId) -> SummaryUnit:
     """The first of the units, resting on the words of all."""
-    times = [unit.said_at for unit in units if unit.said_at is not None]
     return replace(
         units[0],
         id=unit_id,
         spans=tuple(dict.fromkeys(span for unit in units for span in unit.spans)),
-        said_at=latest(times),
+        said_at=latest(unit.said_at for unit in units),
         scene=next((unit.scene for unit in units if unit.scene), None),
         importance=max(unit.importance for unit in units),
         revision=1,

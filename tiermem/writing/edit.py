@@ -80,15 +80,20 @@ def grounds_of(
         if turn is not None:
             sources.append(Source(page.words(span), turn.said_at, turn.speaker))
             ranks.append(trust.rank_of(turn))
-    times = [source.said_at for source in sources if source.said_at is not None]
     rank = min(ranks) if sources else 0
     return Grounds(
         sources=tuple(sources),
-        said_at=latest(times),
+        said_at=latest(source.said_at for source in sources),
         trust=rank,
         level=trust.names[rank],
         pages=tuple(pages),
     )
+
+
+def neighbour_of(unit: SummaryUnit, pages: Sequence[Page], trust: TrustLevels) -> Neighbour:
+    """A unit with what its spans on these pages hold, trusted no more than the unit."""
+    rank = trust.rank(unit.trust) if unit.trust is not None else None
+    return Neighbour(unit=unit, grounds=grounds_of(unit.spans, pages, trust, at_most=rank))
 
 
 def skip(finding_id: FindingId, reason: str) -> WroteBack:
@@ -240,13 +245,12 @@ def _merge_unit(
     target: Neighbour, proved: ProvedFact, text: str, superseded: tuple[UnitId, ...], made_by: str
 ) -> SummaryUnit:
     unit, fact = target.unit, proved.fact
-    times = [time for time in (unit.said_at, proved.grounds.said_at) if time is not None]
     return replace(
         unit,
         text=text,
         paraphrase=None,
         spans=tuple(dict.fromkeys((*unit.spans, *fact.spans))),
-        said_at=latest(times),
+        said_at=latest((unit.said_at, proved.grounds.said_at)),
         event_at=unit.event_at or fact.event_at,
         scene=unit.scene or fact.scene,
         importance=max(unit.importance, _importance(proved)),
@@ -301,8 +305,9 @@ def _wrote(
     return WroteBack(write_back=decision, unit=unit)
 
 
-def latest(times: Sequence[datetime]) -> datetime | None:
-    """The latest time. Where one side has no zone, clocks are compared as they read."""
-    if any(time.tzinfo is None for time in times):
-        return max(times, key=lambda time: time.replace(tzinfo=None))
-    return max(times, default=None)
+def latest(times: Iterable[datetime | None]) -> datetime | None:
+    """The latest time that is known. Where one side has no zone, clocks are compared as they read."""
+    known = [time for time in times if time is not None]
+    if any(time.tzinfo is None for time in known):
+        return max(known, key=lambda time: time.replace(tzinfo=None))
+    return max(known, default=None)

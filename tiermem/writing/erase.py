@@ -312,20 +312,11 @@ def _announce(
     }
     if unread and not wanted.issubset(line.seq for page in pages for line in page.lines):
         raise unread[0]
+    at = (TurnAt(page_id=page.id, seq=line.seq) for page in pages for line in page.lines)
     # What was asked of a session by others stays where one agent takes its own out of it.
     whole = selection.turn is None and selection.page is None and selection.agent is None
     return Erasing(
-        turns=tuple(
-            sorted(
-                (
-                    TurnAt(page_id=page.id, seq=line.seq)
-                    for page in pages
-                    for line in page.lines
-                    if line.seq in wanted
-                ),
-                key=lambda turn: turn.seq,
-            )
-        ),
+        turns=tuple(sorted((turn for turn in at if turn.seq in wanted), key=lambda turn: turn.seq)),
         reason=reason,
         whole_sessions=sessions if whole else (),
         whole_space=selection.space,

@@ -7,8 +7,8 @@ model or the index is down, its page is still open) stays pending.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -36,7 +36,7 @@ from tiermem.reasoning.interface import Engine
 from tiermem.text.taken_back import without
 from tiermem.writing.concluding import write_conclusion
 from tiermem.writing.duplicates import find_duplicate
-from tiermem.writing.edit import Neighbour, ProvedFact, grounds_of, settle, skip
+from tiermem.writing.edit import Neighbour, ProvedFact, grounds_of, neighbour_of, settle, skip
 from tiermem.writing.projection import Projection
 from tiermem.writing.values import Unfinished, WriteBackReport, WriterOptions
 
@@ -90,20 +90,15 @@ class WriteBacks:
         self._engine = engine
         self._projection = projection
         self._options = options
-        self._one_at_a_time = anyio.Lock()
-
-    @asynccontextmanager
-    async def alone(self) -> AsyncIterator[None]:
-        """Inside, no finding is decided on."""
-        async with self._one_at_a_time:
-            yield
+        self.one_at_a_time = anyio.Lock()
+        """Held while findings are decided on."""
 
     async def apply(self, findings: Iterable[Finding], variant: WriteBackVariant) -> WriteBackReport:
         """Decide on each finding that has no decision yet; giving the same ones again decides nothing.
 
         Findings of an answer on which another process decides are left to that one.
         """
-        async with self._one_at_a_time, self._ledger.claiming("write-back") as claims:
+        async with self.one_at_a_time, self._ledger.claiming("write-back") as claims:
             with metered(Meter(outer=current())) as meter:
                 run = _Run(meter)
                 for answer_id, group in groupby(findings, key=lambda finding: finding.answer_id):
@@ -257,7 +252,11 @@ class WriteBacks:
             found += await self._cold_neighbours(fact, owners)
         theirs = (unit for unit in found if unit is not None and unit.agents == agents)
         units = [unit for unit in theirs if unit.id not in tier1.shared]
-        return [await self._neighbour(unit) for unit in units if tier1.is_active(unit.id)]
+        return [
+            neighbour_of(unit, await self._pages(unit.spans), self._options.trust)
+            for unit in units
+            if tier1.is_active(unit.id)
+        ]
 
     async def _cold_neighbours(self, fact: LinkedFact, owners: Sequence[str]) -> list[SummaryUnit]:
         """Cold units that rest on the turns nearest the fact, as many as of others."""
@@ -273,12 +272,6 @@ class WriteBacks:
                 cold = (unit for unit in tier1.units_of_page(page.id) if tier1.is_cold(unit.id))
                 found |= {unit.id: unit for unit in cold if _rests_on(unit, page, line)}
         return list(found.values())[: self._options.neighbours]
-
-    async def _neighbour(self, unit: SummaryUnit) -> Neighbour:
-        trust = self._options.trust
-        rank = trust.rank(unit.trust) if unit.trust is not None else None
-        pages = await self._pages(unit.spans)
-        return Neighbour(unit=unit, grounds=grounds_of(unit.spans, pages, trust, at_most=rank))
 
     async def _pages(self, spans: Sequence[Span]) -> tuple[Page, ...]:
         """The pages of spans, without the words that were taken back: a finding does not bring them back."""

@@ -18,7 +18,7 @@ from datetime import datetime
 import anyio
 from anyio import to_thread
 
-from pagestore import Appended, Page, PageId, PageInfo, SessionId, Turn, TurnTimes
+from pagestore import Appended, Page, PageId, PageInfo, SessionId, Span, Turn, TurnTimes
 from pagestore.errors import Corrupt, PageStoreError
 from tiermem.errors import (
     ErasedMeanwhile,
@@ -75,7 +75,7 @@ from tiermem.writing.distil import distil, redistil
 from tiermem.writing.duplicates import find_duplicate
 from tiermem.writing.erase import Eraser, Erasure, Selection
 from tiermem.writing.idle import idle_by_clock, idle_by_said_time, left_behind, next_look
-from tiermem.writing.judge import Credit, Judged, feedback_on_answer, feedback_on_sources
+from tiermem.writing.judge import Credit, Judged, Sources, credit_of_answer, credit_of_sources, feedback_with
 from tiermem.writing.map_ordered import map_ordered
 from tiermem.writing.projection import Projection
 from tiermem.writing.state import check_correction, check_statement, stated_unit
@@ -209,7 +209,7 @@ class Writer:
                     await map_ordered(
                         together[start : start + _SLICE],
                         lambda infos: self._distil_claimed(run, claims, infos),
-                        lambda batch: self._keep_claimed(run, claims, batch),
+                        lambda batch: self._keep(run, claims, batch),
                         at_once=self._options.concurrency,
                     )
                     run.index = await self._projection.attempt(again=again)
@@ -238,7 +238,7 @@ class Writer:
     @asynccontextmanager
     async def deciding(self) -> AsyncIterator[None]:
         """Inside, no other task reads or changes what holds."""
-        async with self._one_decides, self._write_backs.alone():
+        async with self._one_decides, self._write_backs.one_at_a_time:
             await self._ledger.catch_up()
             yield
 
@@ -357,28 +357,24 @@ class Writer:
         by: str,
         sees: Visibility,
     ) -> Feedback:
-        tier1 = self._ledger.tier1
         if isinstance(of, str):
             answer = await self._ledger.answer(of)
-            sealed = await self._sealed_as(answer.citations, sees)
-            return feedback_on_answer(
-                tier1, answer, outcome=outcome, output=output, by=by, sealed=sealed, sees=sees
-            )
+            sources = await self._sources(answer.citations, sees)
+            return feedback_with(credit_of_answer(sources, answer, output), outcome, by, answer.id)
         for one in of:
             unit_id = one.unit_id if isinstance(one, Evidence) else one
             if unit_id is not None and not sees.unit(self._unit(unit_id)):
                 raise self._unknown(unit_id)
-        sealed = await self._sealed_as((one for one in of if isinstance(one, Evidence)), sees)
-        return feedback_on_sources(tier1, of, outcome=outcome, output=output, by=by, sealed=sealed, sees=sees)
+        sources = await self._sources((one for one in of if isinstance(one, Evidence)), sees)
+        return feedback_with(credit_of_sources(sources, of, output), outcome, by)
 
-    async def _sealed_as(
-        self, sources: Iterable[Citation | Evidence], sees: Visibility
-    ) -> dict[PageId, PageId]:
-        """The present ids of the pages of single turns that may be seen, by the ids that the sources name."""
-        spans = (span for one in sources if one.unit_id is None for span in one.spans)
+    async def _sources(self, named: Iterable[Citation | Evidence], sees: Visibility) -> Sources:
+        """What there is to be credited, with the present ids of the pages of single turns that are named."""
+        spans = (span for one in named if one.unit_id is None for span in one.spans)
         ids = tuple(dict.fromkeys(span.page_id for span in spans))
         pages = zip(ids, await self._ledger.read(ids), strict=True)
-        return {was: page.id for was, page in pages if isinstance(page, Page) and sees.page(page)}
+        sealed = {was: page.id for was, page in pages if isinstance(page, Page) and sees.page(page)}
+        return Sources(self._ledger.tier1, sealed, sees)
 
     def _weights(self, entry: Feedback) -> list[float]:
         return [self._ledger.tier1.weight(one.unit_id) for one in entry.shares]
@@ -580,14 +576,9 @@ class Writer:
         found = {}
         for page_id in dict.fromkeys(one.page_id for one in older):
             for unit in tier1.units_of_page(page_id):
-                lines = [
-                    next(
-                        (one for one in older if one.page_id == span.page_id and one.line.touches(span)), None
-                    )
-                    for span in unit.spans
-                ]
-                if lines and None not in lines:
-                    found[unit.id] = next(one.newest_id for one in lines if one is not None)
+                newest = [one for span in unit.spans if (one := _newest_at(span, older)) is not None]
+                if newest and len(newest) == len(unit.spans):
+                    found[unit.id] = newest[0]
         return found
 
     def _unit(self, unit_id: UnitId) -> SummaryUnit:
@@ -660,12 +651,7 @@ class Writer:
     async def _distil_each(self, run: _DistilRun, infos: Sequence[PageInfo]) -> tuple[_Outcome, ...]:
         return tuple([one for info in infos for one in await self._distil(run, (info,))])
 
-    async def _keep_claimed(self, run: _DistilRun, claims: Claims, batch: _Batch) -> None:
-        await self._keep(run, batch)
-        run.elsewhere += batch.elsewhere
-        await claims.remove(batch.claimed)
-
-    async def _keep(self, run: _DistilRun, batch: _Batch) -> None:
+    async def _keep(self, run: _DistilRun, claims: Claims, batch: _Batch) -> None:
         for outcome in batch.outcomes:
             kept = outcome
             if isinstance(kept, Distilled):
@@ -673,6 +659,8 @@ class Writer:
             if isinstance(kept, SetAside):
                 await self.set_aside({kept.page_id: kept.reason or ""}, kept.step, since=batch.since)
             run.add(kept)
+        run.elsewhere += batch.elsewhere
+        await claims.remove(batch.claimed)
 
     async def _record(self, entry: Distilled, since: int) -> _Outcome:
         """Write the entry without units that are known, and return what was written, or why nothing was.
@@ -754,6 +742,12 @@ class _DistilRun:
             unfinished=(*self._failed, *([self.index] if self.index is not None else [])),
             aside=(*self._aside, *not_indexed),
         )
+
+
+def _newest_at(span: Span, older: Iterable[Older]) -> str | None:
+    """The id of the newest version where an older one is at a span."""
+    at = (one for one in older if one.page_id == span.page_id and one.line.touches(span))
+    return next((one.newest_id for one in at), None)
 
 
 def _overlapping_units(tier1: Tier1, unit: SummaryUnit) -> tuple[SummaryUnit, ...]:

@@ -53,6 +53,8 @@ _OVERWRITE: LiteralString = (
 class PostgresLines:
     """Implements `Lines` for a space of a database. A part ends after `segment_bytes`."""
 
+    is_shared = True
+
     def __init__(self, database: Database, space: SpaceId, *, segment_bytes: int) -> None:
         self._database = database
         self._space = space
@@ -97,10 +99,6 @@ class PostgresLines:
 
     def repair(self) -> None:
         """A transaction that was not committed left nothing."""
-
-    @property
-    def is_shared(self) -> bool:
-        return True
 
     def read_appended(self, after: int) -> Sequence[Line]:
         rows = self._rows(_SELECT, [self._key, after + 1, _LAST])
