@@ -47,6 +47,13 @@ def key_of(session: SessionId, turn_id: str, salt: bytes, agent: str | None = No
     return hashlib.blake2b(named, digest_size=16, key=salt).digest()
 
 
+def keys_of(session: SessionId, turn: Turn, salt: bytes) -> tuple[bytes, ...]:
+    """The keys that a turn with an id may be stored under: today's, and that of logs without a salt."""
+    if turn.turn_id is None:
+        return ()
+    return tuple(key_of(session, turn.turn_id, used, turn.agent) for used in (salt, b""))
+
+
 def page_id(space: SpaceId, session: SessionId, number: int, turn_hashes: Iterable[bytes]) -> PageId:
     """The id of a sealed page."""
     hashes = [digest.hex() for digest in turn_hashes]

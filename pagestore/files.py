@@ -192,12 +192,14 @@ def translating(path: str) -> Iterator[None]:
         raise Inaccessible(f"the file system refused: {reason}") from error
 
 
-def write_file(files: Files, path: str, data: bytes) -> None:
-    """Make `path` hold exactly `data`. Not atomic and not synced."""
+def write_file(files: Files, path: str, data: bytes, *, sync: bool = False) -> None:
+    """Make `path` hold exactly `data`. Not atomic, and only synced with `sync`."""
     fd = files.open(path, write=True, create=True)
     try:
         files.truncate(fd, 0)
         write_all(files, fd, data, 0)
+        if sync:
+            files.sync(fd)
     finally:
         files.close(fd)
 
@@ -221,13 +223,7 @@ def read_file(files: Files, path: str) -> bytes:
 def write_file_atomically(files: Files, directory: str, name: str, data: bytes) -> None:
     """Make `name` hold `data`, or leave it as it was, also when the power goes."""
     temporary = f"{directory}/{name}.{os.getpid()}-{get_ident()}"
-    fd = files.open(temporary, write=True, create=True)
-    try:
-        files.truncate(fd, 0)
-        write_all(files, fd, data, 0)
-        files.sync(fd)
-    finally:
-        files.close(fd)
+    write_file(files, temporary, data, sync=True)
     try:
         files.rename(temporary, f"{directory}/{name}")
     except OSError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pagestore.codec import Part, key_of
+from pagestore.codec import Part, keys_of
 from pagestore.options import LogOptions
 from pagestore.pager import cut
 from pagestore.rendering import render_turn
@@ -15,14 +15,10 @@ Words = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredTurn:
-    """A turn ready to be stored: its key, and the part or parts it is stored as.
-
-    `old_key` is the one it had in a log that had no salt yet.
-    """
+    """A turn ready to be stored: its keys, as `keys_of` tells them, and the part or parts it is stored as."""
 
     turn: Turn
-    key: bytes | None
-    old_key: bytes | None
+    keys: tuple[bytes, ...]
     parts: tuple[Part, ...]
 
     @property
@@ -33,12 +29,7 @@ class MeasuredTurn:
 
 def measure(session: SessionId, turn: Turn, options: LogOptions, *, salt: bytes) -> MeasuredTurn:
     """Count what the turn takes on a page, header included."""
-    key, old = (
-        (key_of(session, turn.turn_id, used, turn.agent) for used in (salt, b""))
-        if turn.turn_id is not None
-        else (None, None)
-    )
-    return MeasuredTurn(turn=turn, key=key, old_key=old, parts=_parts(turn, options))
+    return MeasuredTurn(turn=turn, keys=keys_of(session, turn, salt), parts=_parts(turn, options))
 
 
 def _parts(turn: Turn, options: LogOptions) -> tuple[Part, ...]:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from pagestore.codec import key_of, open_page_id, page_id, turn_part_of
+from pagestore.codec import keys_of, open_page_id, page_id, turn_part_of
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
 from pagestore.line import TURNS, Fields, Line, as_written, decode, line_of
 from pagestore.lines.interface import Lines
@@ -119,12 +119,7 @@ class Reader:
 
     def taken(self, session: SessionId, turn: Turn) -> Taken:
         """How the id of a turn is taken."""
-        salts = (self._state.salt, b"")
-        keys = (
-            ()
-            if turn.turn_id is None
-            else (key_of(session, turn.turn_id, salt, turn.agent) for salt in salts)
-        )
+        keys = keys_of(session, turn, self._state.salt)
         found = next((stored for key in keys if (stored := self.stored(key)) is not None), None)
         if found is None:
             return "free"

@@ -197,8 +197,7 @@ class PageLogContract:
         assert log.history() == passed[-1]
         assert (log.history(-1), log.history(log.head + 1)) == (None, None)
         page = log.page(log.pages(S1)[0].id)
-        filling = log.open_page(S2)
-        assert filling is not None
+        filling = _open(log, S2)
         places = [(page.id, line.seq) for line in page.lines] + [(filling.id, filling.lines[0].seq)]
         log.erase_together(places, records=[record.seq], reason="asked to")
         assert [log.history(upto) for upto in range(len(passed))] == passed
@@ -234,8 +233,7 @@ class PageLogContract:
 
     def test_turns_are_seen_before_their_page_seals(self, log: PageLog) -> None:
         log.append(S1, [said("one"), said("two")])
-        page = log.open_page(S1)
-        assert page is not None
+        page = _open(log, S1)
         assert page.id.startswith("o1:")
         (filling,) = log.filling()
         assert (filling.id, filling.session, filling.number) == (page.id, S1, page.number)
@@ -248,8 +246,7 @@ class PageLogContract:
 
     def test_the_id_and_the_spans_of_an_open_page_stay_true_when_it_seals(self, log: PageLog) -> None:
         log.append(S1, [said("one")])
-        opened = log.open_page(S1)
-        assert opened is not None
+        opened = _open(log, S1)
         log.append(S1, [said("two")])
         (sealed,) = log.seal(S1)
         assert tuple(log.filling()) == ()

@@ -73,7 +73,7 @@ class _Check:
         except MALFORMED as error:
             what = f"record {line.seq} is no record of this format: {error!r}"
         if what:
-            self._damaged(self._lines.where(line.seq), what)
+            self._add_damage(self._lines.where(line.seq), what)
 
     def _wrong(self, line: Line, part: int, *, first: bool) -> str | None:
         fields = line.fields
@@ -89,11 +89,10 @@ class _Check:
 
     def _commits_to_what_is(self, fields: Fields) -> bool:
         """Whether a checkpoint, or the end of format 1, says what the log was till then."""
-        is_checkpoint = fields["t"] == "ckpt"
-        now = (
-            self.fresh.current_checkpoint() if is_checkpoint else self.fresh.current_checkpoint_of_format_1()
-        )
-        names = {"n": "size", "root": "root"} if is_checkpoint else UPGRADED
+        if fields["t"] == "ckpt":
+            now, names = self.fresh.current_checkpoint(), {"n": "size", "root": "root"}
+        else:
+            now, names = self.fresh.current_checkpoint_of_format_1(), UPGRADED
         return all(fields[name] == getattr(now, of) for name, of in names.items())
 
     def _wrong_page(self, line: Line) -> str | None:
@@ -112,16 +111,16 @@ class _Check:
         """What was believed at opening, and since, is what the bytes say."""
         for seq, tombstone in self._tombstones.items():
             if seq not in self._erased:
-                self._damaged(f"record {seq}", "it is erased, and no record says so")
+                self._add_damage(f"record {seq}", "it is erased, and no record says so")
             elif _content(tombstone) != _content(self._erased[seq]):
-                self._damaged(
+                self._add_damage(
                     f"record {seq}", "what is left of it is not what the record of its erasure says"
                 )
         ours, theirs = self.fresh, self._state
         if ours.current_checkpoint() != theirs.current_checkpoint():
-            self._damaged("the whole log", "it is not what was written and read since it was opened")
+            self._add_damage("the whole log", "it is not what was written and read since it was opened")
         elif (ours.pages, ours.sealed_as, ours.turns) != (theirs.pages, theirs.sealed_as, theirs.turns):
-            self._damaged("the .idx files", "they do not say what the segments say")
+            self._add_damage("the .idx files", "they do not say what the segments say")
 
     def against_checkpoint(self) -> None:
         """The log begins with what the checkpoint commits to, where there is one."""
@@ -130,13 +129,13 @@ class _Check:
             return
         where, tree = f"checkpoint of {checkpoint.size} records", self.fresh.tree_of(checkpoint)
         if checkpoint.space != self.fresh.space:
-            self._damaged(where, f"it is of space {checkpoint.space!r}")
+            self._add_damage(where, f"it is of space {checkpoint.space!r}")
         elif checkpoint.size < 0:
-            self._damaged(where, "no log has fewer records than none")
+            self._add_damage(where, "no log has fewer records than none")
         elif checkpoint.size > len(tree):
-            self._damaged(where, f"the log has only {len(tree)} records in its tree: its end is gone")
+            self._add_damage(where, f"the log has only {len(tree)} records in its tree: its end is gone")
         elif tree.root(checkpoint.size).hex() != checkpoint.root:
-            self._damaged(where, "this log does not begin with what it commits to")
+            self._add_damage(where, "this log does not begin with what it commits to")
         elif isinstance(checkpoint, CheckpointOfFormat1):
             self._against_open_pages(checkpoint, where)
 
@@ -147,9 +146,9 @@ class _Check:
                 f"{where}: what then waited on open pages; it was made before checkpoints committed to that"
             )
         elif checkpoint != self._then:
-            self._damaged(where, "the turns that then waited on open pages are not the ones it commits to")
+            self._add_damage(where, "the turns that then waited on open pages are not the ones it commits to")
 
-    def _damaged(self, where: str, what: str) -> None:
+    def _add_damage(self, where: str, what: str) -> None:
         self.damage.append(Damage(where=where, what=what))
 
 

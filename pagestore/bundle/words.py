@@ -68,10 +68,8 @@ class Words:
         Quotes may share words, which are found in one place then: each quote is some of the pieces, and
         each piece is in a quote.
         """
-        pieces, quoted = (
-            [bare(piece) for piece in self.pieces],
-            [bare(_HEAD.sub(" ", quote)) for quote in quotes],
-        )
+        pieces = [bare(piece) for piece in self.pieces]
+        quoted = [bare(_HEAD.sub(" ", quote)) for quote in quotes]
         if "".join(pieces) == "".join(quoted):
             return True
         return all(_made_of(quote, pieces) for quote in quoted) and all(
