@@ -39,9 +39,7 @@ def document_terms(text: str, kind: Collection | Literal["around"]) -> Terms:
     counts = Counter(stems(join_surrogates(text)))
     length = counts.total() / AVERAGE_STEMS[kind]
     damping = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length)
-    weights: Terms = {}
-    for term, count in counts.items():
-        weights[dimension(term)] = count * (SATURATION + 1) / (count + damping)
+    weights = {dimension(term): n * (SATURATION + 1) / (n + damping) for term, n in counts.items()}
     return dict(sorted(weights.items()))
 
 

@@ -60,10 +60,8 @@ def encode_entry(entry: Entry, collection: Collection) -> EncodedEntry:
     if collection == "pages":
         return EncodedEntry(terms=words)
     context = entry.context or TurnContext()
-    whole, before = (
-        spoken(join_surrogates(entry.text).strip(), context.speaker),
-        join_surrogates(context.before).strip(),
-    )
+    whole = spoken(join_surrogates(entry.text).strip(), context.speaker)
+    before = join_surrogates(context.before).strip()
     short = before and len(whole) <= EXCHANGE and len(before) <= EXCHANGE
     return EncodedEntry(
         meaning=tuple(turn_pieces(entry.text, context.speaker)),

@@ -71,24 +71,21 @@ class SharedComponents:
 
     async def closed(self) -> None:
         """Close the parts, which no other does meanwhile; what has begun is not cut short."""
-        with anyio.CancelScope(shield=True):
-            await self._close()
-
-    async def _close(self) -> None:
         if self.over:
             return
         self.over = self.ending = True
-        try:
-            await self.jobs.drain()
-        finally:
-            self.jobs.cancel_all_timers()
-            components, self.components = self.components, None
+        with anyio.CancelScope(shield=True):
             try:
-                if components is not None:
-                    await components.close()
+                await self.jobs.drain()
             finally:
-                with _guard:
-                    _opened.pop(self.key, None)
+                self.jobs.cancel_all_timers()
+                components, self.components = self.components, None
+                try:
+                    if components is not None:
+                        await components.close()
+                finally:
+                    with _guard:
+                        _opened.pop(self.key, None)
 
 
 _opened: dict[Hashable, SharedComponents] = {}

@@ -192,12 +192,10 @@ def why_not_one(text: str, target: Neighbour, new: str, grounds: Grounds) -> str
         return "it is not valid text"
     if instruction_like(text):
         return "it reads like an instruction"
-    if grounds.trust != target.grounds.trust:
-        return (
-            "its source is trusted less"
-            if grounds.trust < target.grounds.trust
-            else ("its source is trusted more")
-        )
+    if grounds.trust < target.grounds.trust:
+        return "its source is trusted less"
+    if grounds.trust > target.grounds.trust:
+        return "its source is trusted more"
     if not is_negated(known) == is_negated(new) == is_negated(text):
         return "a denial and an assertion are not merged"
     lost = unsupported_literals(f"{known}\n{new}", [text])

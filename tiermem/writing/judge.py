@@ -42,7 +42,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What there is to be credited, as far as whoever judges `sees` it.
+    """The units and turns that can be credited, as far as `sees` allows.
 
     `sealed` are the ids of pages that can be read and may be seen, by the ids that they were cited under.
     """

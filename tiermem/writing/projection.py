@@ -20,6 +20,7 @@ import logging
 from bisect import bisect_left, bisect_right
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TypeVar
 from uuid import uuid4
 
@@ -77,10 +78,13 @@ class Projection:
         self._failed: dict[PageId, Exception] = {}
         self._erasures_by_others = 0
 
-    async def project(self) -> Projected:
-        """Bring the index up to the ledger; repeating it puts nothing. Raises `SummaryIndexError`."""
+    async def project(self, *, again: bool = False) -> Projected:
+        """Bring the index up to the ledger; repeating it puts nothing. Raises `SummaryIndexError`.
+
+        With `again`, pages that were set aside are tried again.
+        """
         async with self._alone():
-            return await self._project()
+            return await self._project(again=again)
 
     async def show(self) -> None:
         """Let searches find what changed, and leave it to the next `project` to make that durable."""
@@ -88,16 +92,8 @@ class Projection:
             await self._put_changes()
 
     async def attempt(self, *, again: bool = False) -> Unfinished | None:
-        """`project` for work the ledger already holds: a failure delays finding it and loses nothing.
-
-        With `again`, pages that were set aside are tried again.
-        """
-
-        async def project() -> None:
-            async with self._alone():
-                await self._project(again=again)
-
-        return await self._attempt_step(project)
+        """`project` for work the ledger already holds: a failure delays finding it and loses nothing."""
+        return await self._attempt_step(partial(self.project, again=again))
 
     @property
     def is_shown_first(self) -> bool:
@@ -108,7 +104,7 @@ class Projection:
         """`show`, or `attempt` where the index finds nothing before it is durable."""
         return await (self._attempt_step(self.show) if self.is_shown_first else self.attempt())
 
-    async def _attempt_step(self, step: Callable[[], Awaitable[None]]) -> Unfinished | None:
+    async def _attempt_step(self, step: Callable[[], Awaitable[object]]) -> Unfinished | None:
         what = f"space {self._ledger.space}"
         try:
             await step()
@@ -251,7 +247,7 @@ class Projection:
         self._to_mark = self._to_mark or bool(new)
         nothing_yet = self._put_up_to == _NOTHING and not await self._index.count(space, "turns")
         for units in _batches(changes.units):
-            await self._each(units, self._put_units, _first_page)
+            await self._each(units, self._put_units, lambda unit: unit.spans[0].page_id)
         for cold in _batches(() if nothing_yet else changes.cold):
             await self._index.remove(space, "units", cold)
         for filling in _batches(changes.filling):
@@ -342,13 +338,9 @@ class Projection:
         except Exception as error:
             if not _may_be_of_one(error):
                 raise
-            failed = error
-        else:
-            return
-        await self._index.put(space, "turns", turn_entries(page, None)[-newest:])
-        log.warning(
-            "page %s is found without the words of the page before it: %s", page.id, _reason(failed, page.id)
-        )
+            await self._index.put(space, "turns", turn_entries(page, None)[-newest:])
+            reason = _reason(error, page.id)
+            log.warning("page %s is found without the words of the page before it: %s", page.id, reason)
 
     async def _remove_open(self, pages: Sequence[PageInfo]) -> None:
         """The open pages that these sealed pages were, and their turns."""
@@ -423,13 +415,13 @@ class Projection:
     async def _before(self, page: Page) -> Page | None:
         """The sealed page of the same session and agent before this one."""
         numbered = await self._pages_beside(page)
-        found = bisect_left(numbered, page.number, key=_number)
+        found = bisect_left(numbered, page.number, key=lambda info: info.number)
         return await self._page(numbered[found - 1].id, kept=True) if found else None
 
     async def _after(self, page: Page) -> Page | None:
         """The page of the same session and agent after this one, sealed or filling."""
         numbered = await self._pages_beside(page)
-        found = bisect_right(numbered, page.number, key=_number)
+        found = bisect_right(numbered, page.number, key=lambda info: info.number)
         if found < len(numbered):
             return await self._page(numbered[found].id)
         filling = await self._ledger.open_pages(page.session)
@@ -461,10 +453,6 @@ def _may_be_of_one(error: Exception) -> bool:
 def _reason(error: Exception, page_id: PageId) -> str:
     known = isinstance(error, TierMemError | PageStoreError)
     return f"{type(error).__name__}: {error}" if known else unexpected(error, f"indexing page {page_id}")
-
-
-def _first_page(unit: SummaryUnit) -> PageId:
-    return unit.spans[0].page_id
 
 
 def _page_id(info: PageInfo | OpenInfo) -> PageId:
@@ -544,10 +532,6 @@ def _name(line: PageLine) -> str | None:
 def _spoken(line: PageLine) -> str:
     name = _name(line)
     return f"{name}: {_words(line)}" if name else _words(line)
-
-
-def _number(info: PageInfo) -> int:
-    return info.number
 
 
 def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:

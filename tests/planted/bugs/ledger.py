@@ -56,9 +56,9 @@ BUGS = (
     Bug(
         name="the unit changed by the mark's own record is told again",
         file="tiermem/ledger/folds/units.py",
-        function="UnitsFold.changed_since",
-        before="self._changed[unit_id] <= seq",
-        after="self._changed[unit_id] < seq",
+        function="newer_than",
+        before="changes[unit_id] > seq",
+        after="changes[unit_id] >= seq",
         found_by=_TIER1,
     ),
     Bug(

@@ -124,8 +124,8 @@ BUGS = (
         name="units of different trust are merged",
         file="tiermem/writing/edit.py",
         function="why_not_one",
-        before="grounds.trust != target.grounds.trust",
-        after="grounds.trust < target.grounds.trust",
+        before="grounds.trust > target.grounds.trust",
+        after="False",
         found_by=("tests/writing/test_trust.py", *_ALL),
     ),
     Bug(
@@ -253,8 +253,8 @@ BUGS = (
         name="inactive units are shown as neighbours",
         file="tiermem/writing/write_back.py",
         function="WriteBacks._neighbours",
-        before="[await self._neighbour(unit) for unit in units if tier1.is_active(unit.id)]",
-        after="[await self._neighbour(unit) for unit in units]",
+        before="tier1.is_active(unit.id)",
+        after="True",
         found_by=("tests/writing/test_write_back.py", *_ALL),
     ),
     Bug(

@@ -9,9 +9,9 @@ rebuilt holds the same units, and one that is hot and moved by no later record w
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from itertools import takewhile
 
 from tiermem.ledger.folds.signals import SignalsFold
+from tiermem.ledger.folds.units import newer_than
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.salience.tiers import Tier, worth
 
@@ -42,8 +42,7 @@ class TiersFold(SignalsFold):
 
     def moved_since(self, seq: int) -> tuple[UnitId, ...]:
         """The units that went cold or became hot again after record `seq`, oldest first."""
-        newer = takewhile(lambda unit_id: self._moved[unit_id] > seq, reversed(self._moved))
-        return tuple(newer)[::-1]
+        return newer_than(self._moved, seq)
 
     def limit_hot_units(self, limit: int, seq: int) -> None:
         """From record `seq` on no more than `limit` of each owner are hot: those that a tier keeps."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from pagestore import PageId, SessionId, Span
 from tiermem.model import SummaryUnit, TakenBack, UnitId
@@ -139,12 +140,7 @@ class UnitsFold:
 
     def changed_since(self, seq: int) -> tuple[SummaryUnit, ...]:
         """Every unit, active or not, whose words or activity changed after record `seq`, oldest first."""
-        changed: list[SummaryUnit] = []
-        for unit_id in reversed(self._changed):
-            if self._changed[unit_id] <= seq:
-                break
-            changed.append(self._units[unit_id])
-        return tuple(reversed(changed))
+        return tuple(self._units[unit_id] for unit_id in newer_than(self._changed, seq))
 
     def put_unit(self, unit: SummaryUnit, seq: int) -> None:
         """Take in a unit that record `seq` brings, in place of its revision of before."""
@@ -200,6 +196,11 @@ class UnitsFold:
         if unit_id in self._units:
             self._changed.pop(unit_id, None)
             self._changed[unit_id] = seq
+
+
+def newer_than(changes: dict[UnitId, int], seq: int) -> tuple[UnitId, ...]:
+    """The units that a record after `seq` changed, oldest first; `changes` is in the order of records."""
+    return tuple(takewhile(lambda unit_id: changes[unit_id] > seq, reversed(changes)))[::-1]
 
 
 def _uncovered(span: Span, others: Iterable[Span]) -> Iterator[Span]:
