@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from types import MappingProxyType
 
 from pagestore import History, Page, PageId, PageLine, SessionId, SpaceId
 from pagestore.codec import opened_as
@@ -33,8 +32,6 @@ from tiermem.text import parse_iso
 from tiermem.text.taken_back import without
 from tiermem.text.withheld import at_least, closed, withheld, without_unsearched
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
-
-_NOTHING: Mapping[PageId, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,43 +96,30 @@ class FetchedPages:
         return {page_id: why for page_id, why in self.missing.items() if page_id not in self.closed}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class View:
     """What one question sees. Open it with `View.open`."""
 
-    def __init__(
-        self,
-        ledger: ReadsLedger,
-        index: Searches,
-        tier1: Tier1,
-        backlog: Backlog,
-        *,
-        scope: Scope,
-        trust: TrustLevels = DEFAULT_TRUST,
-        around: Around | None = None,
-        aside: Mapping[PageId, str] = _NOTHING,
-        only: Set[PageId] | None = None,
-        whole: bool = False,
-    ) -> None:
-        """Use `View.open`; `around` are the records around the moment that is looked back to.
-
-        Pages set `aside` are not read, and those alone are that are in `only`, where that is given.
-        Words that were taken back are seen with `whole` only.
-        """
-        self.ledger = ledger
-        self._index = index
-        self._backlog = backlog
-        self.tier1 = tier1
-        self.scope = scope
-        self.trust = trust
-        self._around = around
-        self._aside = aside
-        self._only = only
-        self._whole = whole
-        self._read: dict[PageId, Page | Unread] = {}
-        self._closed: dict[PageId, Page] = {}
-        self._of_units: dict[PageId, None] = {}
-        self._waiting: Waiting | None = None
-        self._mark: History | None = None
+    ledger: ReadsLedger
+    unverified_index: Searches
+    """The index as it is given; `index` verifies it."""
+    tier1: Tier1
+    backlog: Backlog
+    scope: Scope
+    trust: TrustLevels
+    around: Around | None
+    """The records around the moment that is looked back to."""
+    aside: Mapping[PageId, str]
+    """Pages that are not read, and why."""
+    only: Set[PageId] | None = None
+    """The only pages that are read; `None` for all."""
+    whole: bool
+    """Whether words that were taken back are seen too."""
+    _read: dict[PageId, Page | Unread] = field(default_factory=dict, init=False)
+    _closed: dict[PageId, Page] = field(default_factory=dict, init=False)
+    _of_units: dict[PageId, None] = field(default_factory=dict, init=False)
+    _waiting: Waiting | None = field(default=None, init=False)
+    _mark: History | None = field(default=None, init=False)
 
     @classmethod
     async def open(
@@ -155,21 +139,16 @@ class View:
         where others may come as they were read before.
         Raises `InvalidInput` when `scope.min_trust` is no level.
         """
-        moment, backlog = _past(scope.as_of), backlog or Backlog(ledger)
+        moment = _past(scope.as_of)
         floor = None if scope.min_trust is None else trust.required(scope.min_trust)
-        bounded = replace(scope, as_of=moment, min_trust=floor)
         aside = {} if whole else ledger.tier1.aside_at("ask")
-        if moment is None:
-            return cls(
-                ledger, index, ledger.tier1, backlog, scope=bounded, trust=trust, aside=aside, whole=whole
-            )
-        tier1, around = await ledger.as_of(moment)
+        tier1, around = (ledger.tier1, None) if moment is None else await ledger.as_of(moment)
         return cls(
-            ledger,
-            index,
-            tier1,
-            backlog,
-            scope=bounded,
+            ledger=ledger,
+            unverified_index=index,
+            tier1=tier1,
+            backlog=backlog or Backlog(ledger),
+            scope=replace(scope, as_of=moment, min_trust=floor),
             trust=trust,
             around=around,
             aside=aside,
@@ -178,18 +157,7 @@ class View:
 
     def without(self, aside: Mapping[PageId, str], *, only: Set[PageId] | None = None) -> View:
         """The same view with more pages set aside, or with `only` these seen; nothing of it is read yet."""
-        return View(
-            self.ledger,
-            self._index,
-            self.tier1,
-            self._backlog,
-            scope=self.scope,
-            trust=self.trust,
-            around=self._around,
-            aside={**self._aside, **aside},
-            only=only,
-            whole=self._whole,
-        )
+        return replace(self, aside={**self.aside, **aside}, only=only)
 
     @property
     def touched(self) -> tuple[PageId, ...]:
@@ -275,7 +243,7 @@ class View:
         withholds = asked or self.scope.unsearched or self.taken_back(page)
         if withholds and all(line.turn is None for line in page.lines):
             return False
-        return self._around is None or any(self._said_by_then(line) for line in page.lines)
+        return self.around is None or any(self._said_by_then(line) for line in page.lines)
 
     def has_stored(self, page: Page) -> bool:
         """Whether any turn of the page was stored by the moment that is looked back to."""
@@ -283,7 +251,7 @@ class View:
 
     def taken_back(self, page: Page) -> tuple[TakenBack, ...]:
         """The words of the page that are no evidence, since what was made of them was taken back."""
-        return () if self._whole else self.tier1.taken_back(page.id)
+        return () if self.whole else self.tier1.taken_back(page.id)
 
     def seen(self, page: Page) -> Page:
         """The page without the words that were taken back, and with the turns withheld that came later, that
@@ -295,7 +263,7 @@ class View:
             page = without_unsearched(page, self.scope.unsearched)
         if not sees.all:
             page = withheld(page, lambda line: line.turn is not None and sees.turn(line.turn))
-        if self._around is not None and not all(map(self._said_by_then, page.lines)):
+        if self.around is not None and not all(map(self._said_by_then, page.lines)):
             page = withheld(page, self._said_by_then)
         turns = self.scope.turns
         if turns is not None:
@@ -306,12 +274,12 @@ class View:
 
     def _said_by_then(self, line: PageLine) -> bool:
         """By its place among records; between two, by when it was recorded, or said if that is unknown."""
-        if self._around is None or line.seq < self._around.before:
+        if self.around is None or line.seq < self.around.before:
             return True
-        if self._around.after is not None and line.seq > self._around.after:
+        if self.around.after is not None and line.seq > self.around.after:
             return False
         if line.recorded_at is not None and self.scope.as_of is not None:
-            return self._around.since <= line.recorded_at <= self.scope.as_of
+            return self.around.since <= line.recorded_at <= self.scope.as_of
         said_at, moment = line.turn.said_at if line.turn is not None else None, self.scope.as_of
         return said_at is None or moment is None or said_at.astimezone(UTC) <= moment
 
@@ -322,7 +290,7 @@ class View:
         shown = [page_id for page_id in unread if not self._hides(page_id)]
         self._read |= {page_id: self._set_aside(page_id) for page_id in unread if self._hides(page_id)}
         if shown:
-            fetched = await self.ledger.read(shown, kept=not self._whole)
+            fetched = await self.ledger.read(shown, kept=not self.whole)
             for page_id, found in zip(shown, fetched, strict=True):
                 self._keep(page_id, found)
         read = {page_id: self._read[page_id] for page_id in wanted}
@@ -353,7 +321,7 @@ class View:
         of another history than the log.
         """
         if self._mark is None:
-            self._mark = await self._index.mark(self.ledger.indexed_as)
+            self._mark = await self.unverified_index.mark(self.ledger.indexed_as)
         if self.ledger.is_behind(self._mark):
             raise IndexUnavailable(
                 "the index has gone on since this memory was opened read-only: open it again to search by "
@@ -364,7 +332,7 @@ class View:
                 f"what the index holds of space {self.space!r} is of another history than its log; "
                 "it is not used until it is built again"
             )
-        return self._index
+        return self.unverified_index
 
     def _as_seen(self, page: Page) -> Page | Unread:
         try:
@@ -374,12 +342,12 @@ class View:
 
     def _hides(self, *ids: PageId) -> bool:
         """Whether a page, by any of its ids, is set aside or not among the only ones."""
-        if any(page_id in self._aside for page_id in ids):
+        if any(page_id in self.aside for page_id in ids):
             return True
-        return self._only is not None and self._only.isdisjoint(ids)
+        return self.only is not None and self.only.isdisjoint(ids)
 
     def _set_aside(self, *ids: PageId) -> PageSetAside:
-        why = next((self._aside[one] for one in ids if one in self._aside), "not looked at")
+        why = next((self.aside[one] for one in ids if one in self.aside), "not looked at")
         # Whose page it is, only reading it would tell.
         return PageSetAside(why if self.scope.sees.all else "not looked at")
 
@@ -390,7 +358,7 @@ class View:
         """
         if self._waiting is None or (not usable and self._waiting.mark >= 0):
             mark = await self.mark() if usable else None
-            self._waiting = await self._backlog.after(-1 if mark is None else mark)
+            self._waiting = await self.backlog.after(-1 if mark is None else mark)
         return self._waiting
 
     async def mark(self) -> int | None:
