@@ -409,11 +409,9 @@ class LookUp:
             return (*await self._from_index(question, limit), await self._degradations_behind())
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degradation(error, "keywords in the index"),)
-        except SummaryIndexError as error:
-            return _Candidates(), Stems(), self._without_index(error).degradations
-        except (TierMemError, PageStoreError):
-            raise
-        except Exception as error:  # noqa: BLE001  # reported as a degradation, and logged
+        except Exception as error:
+            if not _is_of_index(error):
+                raise
             return _Candidates(), Stems(), self._without_index(error).degradations
         words = await self._search("turns", question.text, limit=limit, mode="words")
         bare: dict[str, TurnHit | None] = dict.fromkeys(hit.id for hit in words.hits)
@@ -486,23 +484,15 @@ class LookUp:
     async def _search(self, collection: Collection, query: str, *, limit: int, mode: Mode) -> _Hits:
         """Ask the index, without vectors where there are none; without the index where it is out of use."""
         try:
-            hits = await self._ask(collection, query, limit, mode)
-            return _Hits(hits=hits, degradations=await self._degradations_behind())
-        except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
-            degraded = (_degradation(error, "keywords in the index"),)
-        except SummaryIndexError as error:
-            return self._without_index(error)
-        except (TierMemError, PageStoreError):
-            raise
-        except Exception as error:  # noqa: BLE001  # as above
-            return self._without_index(error)
-        try:
-            return _Hits(hits=await self._ask(collection, query, limit, "words"), degradations=degraded)
-        except SummaryIndexError as error:
-            return self._without_index(error)
-        except (TierMemError, PageStoreError):
-            raise
-        except Exception as error:  # noqa: BLE001  # as above
+            try:
+                hits = await self._ask(collection, query, limit, mode)
+                return _Hits(hits=hits, degradations=await self._degradations_behind())
+            except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
+                degraded = (_degradation(error, "keywords in the index"),)
+                return _Hits(hits=await self._ask(collection, query, limit, "words"), degradations=degraded)
+        except Exception as error:
+            if not _is_of_index(error):
+                raise
             return self._without_index(error)
 
     async def _ask(self, collection: Collection, query: str, limit: int, mode: Mode) -> tuple[Hit, ...]:
@@ -659,6 +649,11 @@ def linked_pages(items: Iterable[Evidence]) -> tuple[Hit, ...]:
         for span in item.spans:
             best.setdefault(span.page_id, Hit(id=span.page_id, score=item.score, similarity=item.similarity))
     return tuple(best.values())
+
+
+def _is_of_index(error: Exception) -> bool:
+    """Whether an error puts the index out of use: one of its own, or one that nothing expects."""
+    return isinstance(error, SummaryIndexError) or not isinstance(error, TierMemError | PageStoreError)
 
 
 def _degradation(error: Exception, fallback: str) -> Degradation:
