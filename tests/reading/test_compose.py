@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from tests.reading.world import ANSWER, ASKED, ESCALATE, Words, World, distilled, make_unit, says
 from tiermem.errors import BudgetExceeded
 from tiermem.model import AskMode, Claim, Evidence, Search, Unproved
-from tiermem.reading import check
+from tiermem.reading import ReadingOptions, check
 from tiermem.reading.check import UNCHECKED, UNCITED
 from tiermem.reading.compose import ABSTENTION, ComposedAnswer, Composer, EvidenceItem, abstention, better
 from tiermem.reading.quoting import page_evidence, turn_evidence
+from tiermem.reading.request import AskRequest
 from tiermem.reading.view import View
 from tiermem.reasoning import Draft
 from tiermem.reasoning.interface import Integrated, Planned
@@ -41,11 +42,14 @@ def claiming(world: World, *claims: Claim) -> None:
 async def composer(world: World, question: str) -> Composer:
     view = await View.open(world.ledger, world.index)
     return Composer(
-        question,
-        asked_at=ASKED,
-        view=view,
-        engine=world.judge.engine(),
-        count=Words().count,
+        AskRequest(
+            question=question,
+            asked_at=ASKED,
+            view=view,
+            engine=world.judge.engine(),
+            options=ReadingOptions(),
+            count=Words().count,
+        )
     )
 
 

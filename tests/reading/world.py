@@ -30,6 +30,7 @@ from tiermem.reading import Reader, ReadingOptions, Reranker, Scope
 from tiermem.reading.answer import Outcome
 from tiermem.reading.compose import Composer
 from tiermem.reading.recall import recall
+from tiermem.reading.request import AskRequest
 from tiermem.reading.research import Research
 from tiermem.reading.search import LookUp
 from tiermem.reading.view import EVERYTHING, View
@@ -290,17 +291,16 @@ class World:
         """What the research loop finds after recalling units alone, unless `recall_turns` are asked for."""
         options = {"recall_turns": 0} | options
         lookup, chosen = await self.look_up(scope, **options), ReadingOptions(**options)
-        engine = self.judge.engine()
-        composer = Composer(question, asked_at=ASKED, view=lookup.view, engine=engine, count=Words().count)
-        loop = Research(
-            question,
+        asking = AskRequest(
+            question=question,
             asked_at=ASKED,
-            lookup=lookup,
-            composer=composer,
-            engine=engine,
+            view=lookup.view,
+            engine=self.judge.engine(),
             options=chosen,
+            count=Words().count,
             reranker=reranker,
         )
+        loop = Research(asking, lookup, Composer(asking))
         return await loop.run(await recall(question, lookup, count=Words().count, options=chosen))
 
     async def say(

@@ -6,9 +6,8 @@ share one view.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pagestore import PageId
@@ -29,35 +28,16 @@ from tiermem.model import (
 from tiermem.reading.answer import Outcome
 from tiermem.reading.compose import ComposedAnswer, Composer, EvidenceItem, abstention, better
 from tiermem.reading.neighbours import with_neighbours
-from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import size
 from tiermem.reading.recall import deduplicate, recall
 from tiermem.reading.replies import Replies
-from tiermem.reading.rerank import Reranker
+from tiermem.reading.request import AskRequest
 from tiermem.reading.research import Research
 from tiermem.reading.search import LookUp, linked_pages
-from tiermem.reading.steps import Steps
 from tiermem.reading.turn_search import TurnSearchLoop
-from tiermem.reading.view import View
-from tiermem.reasoning import Engine
 
 FUSED = "fused"
 """The router's name where no router decides beforehand: the wording says itself whether it is complete."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskRequest:
-    """One question and all that answering it needs."""
-
-    question: str
-    asked_at: datetime
-    mode: AskMode
-    view: View
-    engine: Engine
-    options: ReadingOptions
-    count: Callable[[str], int]
-    reranker: Reranker | None = None
-    steps: Steps = field(default_factory=Steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,35 +82,21 @@ class _QuestionRun:
         self._shown: list[Evidence] = []
         self._rounds: tuple[Round, ...] = ()
         self.lookup = LookUp(asking.view, asking.options, asked_at=asking.asked_at, reranker=asking.reranker)
-        self._composer = Composer(
-            asking.question,
-            asked_at=asking.asked_at,
-            view=asking.view,
-            engine=asking.engine,
-            unproved=asking.options.unproved,
-            count=asking.count,
-        )
+        self._composer = Composer(asking)
 
     async def decide(self, recalled: Recalled) -> tuple[Decision, _Step | None]:
         """What the router decides, and the answer from what was recalled where it is to be tried."""
         asking = self._asking
-        if asking.mode != "router":
-            decision = _mode_decision(asking.mode)
-        elif self._fused:
-            decision, first = await self._fused_decision(recalled)
+        if asking.mode == "router" and self._fused:
+            first = await self._from_recall(recalled)
+            decision = fused_decision(first.composed)
             asking.steps.done("route", decision=decision)
             return decision, first
-        else:
-            decision = await self._route(recalled)
+        decision = _mode_decision(asking.mode) if asking.mode != "router" else await self._route(recalled)
         asking.steps.done("route", decision=decision)
         if decision.action == "ESCALATE":
             return decision, None
         return decision, await self._from_recall(recalled)
-
-    async def _fused_decision(self, recalled: Recalled) -> tuple[Decision, _Step]:
-        """The wording itself says whether it is enough."""
-        first = await self._from_recall(recalled)
-        return fused_decision(first.composed), first
 
     async def _route(self, recalled: Recalled) -> Decision:
         """The router's decision; with the budget spent, what was recalled must do, and the trace says so."""
@@ -151,11 +117,9 @@ class _QuestionRun:
         """
         if self._asking.mode == "summary":
             return ()
-        return ("widened", "researched") if self._looks_among_turns(first) else ("researched",)
-
-    def _looks_among_turns(self, first: _Step | None) -> bool:
         in_part = first is not None and first.composed.holds
-        return self._fused and self._asking.mode == "router" and not in_part
+        looks_among_turns = self._fused and self._asking.mode == "router" and not in_part
+        return ("widened", "researched") if looks_among_turns else ("researched",)
 
     async def attempt(self, way: Way, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The next step. If a model fails or the budget is spent, the latest answer is kept, with a note."""
@@ -203,26 +167,14 @@ class _QuestionRun:
         )
 
     async def _seek(self, recalled: Recalled, steps: list[_Step]) -> _Step:
-        asking, before = self._asking, steps[-1] if steps else None
-        evidence = before.evidence if before is not None else recalled.items
-        seeking = TurnSearchLoop(
-            asking.question,
-            asked_at=asking.asked_at,
-            lookup=self.lookup,
-            composer=self._composer,
-            engine=asking.engine,
-            options=asking.options,
-            count=asking.count,
-            steps=asking.steps,
-        )
+        before = steps[-1]
+        seeking = TurnSearchLoop(self._asking, self.lookup, self._composer)
         try:
-            sought = await seeking.run(
-                before.composed if before is not None else abstention(), evidence, recalled=recalled.items
-            )
+            sought = await seeking.run(before.composed, before.evidence, recalled=recalled.items)
         finally:
             self._shown += seeking.looked_up
         findings = Findings(
-            evidence=deduplicate((*evidence, *sought.evidence)),
+            evidence=deduplicate((*before.evidence, *sought.evidence)),
             rounds=sought.rounds,
             degradations=sought.degradations,
         )
@@ -237,16 +189,7 @@ class _QuestionRun:
         asking, options = self._asking, self._asking.options
         if steps and self._fused:
             options = replace(options, max_rounds=options.partial_rounds)
-        loop = Research(
-            asking.question,
-            asked_at=asking.asked_at,
-            lookup=self.lookup,
-            composer=self._composer,
-            engine=asking.engine,
-            options=options,
-            reranker=asking.reranker,
-            steps=asking.steps,
-        )
+        loop = Research(replace(asking, options=options), self.lookup, self._composer)
         try:
             findings = await loop.run(recalled)
         finally:
@@ -281,7 +224,8 @@ class _QuestionRun:
         """What was found other than turns, then turns in the order they were said; an engine that reads the
         first few alone is given all that was found first.
         """
-        beside = found if self._asking.engine.best_first else _beside_turns(found)
+        best_first = self._asking.engine.best_first
+        beside = (item for item in found if best_first or item.source != "turn")
         return deduplicate((*beside, *wide))
 
     async def outcome(self, recalled: Recalled, decision: Decision, steps: list[_Step]) -> Outcome:
@@ -352,10 +296,6 @@ def _item(evidence: Evidence) -> EvidenceItem:
 def _latest_answer(steps: list[_Step]) -> _Step | None:
     """The latest step that has an answer."""
     return next((one for one in reversed(steps) if one.composed.holds), None)
-
-
-def _beside_turns(items: Iterable[Evidence]) -> tuple[Evidence, ...]:
-    return tuple(item for item in items if item.source != "turn")
 
 
 def _best(new: ComposedAnswer, steps: list[_Step]) -> ComposedAnswer:

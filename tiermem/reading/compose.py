@@ -6,9 +6,8 @@ with unsupported words or cautions is an answer, and is displayed with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from types import MappingProxyType
 
 from anyio import to_thread
@@ -30,9 +29,9 @@ from tiermem.proof import ONLY_CONCLUDED, link, proof_rank, without_words
 from tiermem.proof.cautions import CODES
 from tiermem.reading.check import check
 from tiermem.reading.quoting import closest_turns, lines, quoted, size, sources_in_span, words
+from tiermem.reading.request import AskRequest
 from tiermem.reading.superseded import find_supersession
-from tiermem.reading.view import View
-from tiermem.reasoning import Draft, Engine
+from tiermem.reasoning import Draft
 from tiermem.text import Source
 from tiermem.text.unicode import replace_surrogates
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
@@ -135,22 +134,8 @@ def better(new: ComposedAnswer, before: Iterable[ComposedAnswer]) -> ComposedAns
 class Composer:
     """Words the answers to one question, from whatever evidence it is given."""
 
-    def __init__(
-        self,
-        question: str,
-        *,
-        asked_at: datetime,
-        view: View,
-        engine: Engine,
-        count: Callable[[str], int],
-        unproved: Unproved = "mark",
-    ) -> None:
-        self._question = question
-        self._asked_at = asked_at
-        self._view = view
-        self._engine = engine
-        self._count = count
-        self._unproved = unproved
+    def __init__(self, asking: AskRequest) -> None:
+        self._asking = asking
         self._degradations: dict[Degradation, None] = {}
 
     async def word(self, items: Sequence[EvidenceItem]) -> ComposedAnswer:
@@ -168,16 +153,17 @@ class Composer:
             if _is_of_assistant(worded.checks):
                 worded = await self._in_own_words(text, draft, items) or worded
             worded = self._with_superseded(worded, [item.evidence for item in items])
-        tokens = size((item.evidence for item in items), self._count)
-        return replace(worded, read_tokens=tokens, by_rules=by_rules, degradations=self._all_degradations())
+        tokens = size((item.evidence for item in items), self._asking.count)
+        degradations = tuple(self._degradations)
+        return replace(worded, read_tokens=tokens, by_rules=by_rules, degradations=degradations)
 
     async def _check_wording(self, text: str, draft: Draft, cited: Sequence[EvidenceItem]) -> ComposedAnswer:
         spans = [span for item in cited for span in item.evidence.spans]
         pages = await self._pages(spans)
-        closed = (await self._view.fetch(span.page_id for span in spans)).closed
-        exact = [_of_turns(item, pages, text, self._question) for item in cited]
+        closed = (await self._asking.view.fetch(span.page_id for span in spans)).closed
+        exact = [_of_turns(item, pages, text, self._asking.question) for item in cited]
         verdict, sentences = check(
-            self._question,
+            self._asking.question,
             text,
             sources(exact, pages),
             is_inferred=draft.inferred,
@@ -185,7 +171,7 @@ class Composer:
         return ComposedAnswer(
             text=text,
             abstained=False,
-            citations=citations(exact, pages, trust=self._view.trust, closed=closed),
+            citations=citations(exact, pages, trust=self._asking.view.trust, closed=closed),
             cited=tuple(item.evidence for item in cited),
             facts=tuple(item.fact for item in cited if item.fact is not None),
             checks=(verdict,),
@@ -194,7 +180,7 @@ class Composer:
             missing=draft.missing,
             probability=draft.probability,
             statement=None if _is_of_assistant((verdict,)) else await self._statement(draft, cited, pages),
-            declined=_reason_to_decline(verdict, self._unproved),
+            declined=_reason_to_decline(verdict, self._asking.options.unproved),
         )
 
     async def _in_own_words(
@@ -209,7 +195,7 @@ class Composer:
 
     def _with_superseded(self, worded: ComposedAnswer, evidence: Sequence[Evidence]) -> ComposedAnswer:
         """The answer with earlier statements of what it gives, and a caution if it rests on one of them."""
-        found = find_supersession(self._question, evidence, worded.cited, self._asked_at)
+        found = find_supersession(self._asking.question, evidence, worded.cited, self._asking.asked_at)
         if found.caution is None:
             return replace(worded, superseded=found.earlier)
         *others, last = worded.checks
@@ -219,13 +205,17 @@ class Composer:
     async def _draft(self, evidence: Sequence[Evidence]) -> tuple[Draft, bool]:
         """The wording, and whether rules made it."""
         try:
-            return await self._engine.compose(self._question, evidence, asked_at=self._asked_at), False
+            return await self._asking.engine.compose(
+                self._asking.question, evidence, asked_at=self._asking.asked_at
+            ), False
         except BudgetExceeded as error:
             # A spent budget still owes the answer that what was read can give; rules cost nothing.
             from tiermem.reasoning.rules import by_rules
 
-            self._note(Degradation(stage="compose", reason=str(error), fallback="worded by rules"))
-            return await by_rules().compose(self._question, evidence, asked_at=self._asked_at), True
+            self._note(str(error), "worded by rules")
+            return await by_rules().compose(
+                self._asking.question, evidence, asked_at=self._asking.asked_at
+            ), True
 
     async def _statement(
         self, draft: Draft, cited: Sequence[EvidenceItem], pages: Mapping[PageId, Page]
@@ -246,19 +236,13 @@ class Composer:
         return [fact_item(fact, pages) for fact in facts]
 
     async def _pages(self, spans: Iterable[Span]) -> Mapping[PageId, Page]:
-        fetched = await self._view.fetch(span.page_id for span in spans)
+        fetched = await self._asking.view.fetch(span.page_id for span in spans)
         for page_id, error in fetched.unread.items():
-            reason = f"{type(error).__name__}: {error}"
-            self._note(
-                Degradation(stage="compose", reason=reason, fallback=f"without the words of {page_id}")
-            )
+            self._note(f"{type(error).__name__}: {error}", f"without the words of {page_id}")
         return fetched.pages
 
-    def _note(self, degradation: Degradation) -> None:
-        self._degradations[degradation] = None
-
-    def _all_degradations(self) -> tuple[Degradation, ...]:
-        return tuple(self._degradations)
+    def _note(self, reason: str, fallback: str) -> None:
+        self._degradations[Degradation(stage="compose", reason=reason, fallback=fallback)] = None
 
 
 def _is_of_assistant(checks: Sequence[Check]) -> bool:

@@ -32,7 +32,7 @@ from tiermem.model import (
     UnitId,
 )
 from tiermem.reading.answer import Outcome, build_answer, pending_findings
-from tiermem.reading.ask import AskRequest, ask
+from tiermem.reading.ask import ask
 from tiermem.reading.backlog import Backlog
 from tiermem.reading.context import Context, assemble, fits, without_repeats
 from tiermem.reading.evidence_lookup import KnownEvidence, look_up_evidence
@@ -44,6 +44,7 @@ from tiermem.reading.page_failure_isolation import PageFailureIsolation
 from tiermem.reading.past import empty_past_notes, future_notes
 from tiermem.reading.quoting import lines, page_evidence, roles_under
 from tiermem.reading.recall import list_once, recall
+from tiermem.reading.request import AskRequest
 from tiermem.reading.rerank import Reranker, reranked
 from tiermem.reading.search import INDEX_LAGS, Exact, LookUp, Strategy, scored_by_turns
 from tiermem.reading.steps import OnStep, Steps

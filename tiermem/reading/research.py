@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from anyio import to_thread
 
@@ -33,11 +32,10 @@ from tiermem.model import (
 from tiermem.proof import link, without_words
 from tiermem.reading.compose import Composer
 from tiermem.reading.fusion import fuse
-from tiermem.reading.options import ReadingOptions
-from tiermem.reading.rerank import Reranker, reranked
+from tiermem.reading.request import AskRequest
+from tiermem.reading.rerank import reranked
 from tiermem.reading.search import FoundEvidence, LookUp, Pages, linked_pages
-from tiermem.reading.steps import Steps
-from tiermem.reasoning import Engine, PageView
+from tiermem.reasoning import PageView
 from tiermem.text.unicode import replace_surrogates
 
 MAX_QUERY = 400
@@ -50,26 +48,10 @@ Read = Sequence[tuple[Hit, Page]]
 class Research:
     """One question's way through the pages. Made for one question, run once."""
 
-    def __init__(
-        self,
-        question: str,
-        *,
-        asked_at: datetime,
-        lookup: LookUp,
-        composer: Composer,
-        engine: Engine,
-        options: ReadingOptions,
-        reranker: Reranker | None = None,
-        steps: Steps | None = None,
-    ) -> None:
-        self._steps = steps or Steps()
-        self._question = question
-        self._asked_at = asked_at
+    def __init__(self, asking: AskRequest, lookup: LookUp, composer: Composer) -> None:
+        self._asking = asking
         self._lookup = lookup
         self._composer = composer
-        self._engine = engine
-        self._options = options
-        self._reranker = reranker
         self._findings = Findings(evidence=())
         self._coverage = ""
 
@@ -97,16 +79,16 @@ class Research:
     async def _loop(self, recalled: Recalled) -> str:
         """Read, then plan and search while there is cause to; returns why it ended."""
         searches, pages = await self._start(recalled)
-        by_question = Search(kind="SEMANTIC", query=self._question)
-        for number in range(self._options.max_rounds + 1):
+        by_question = Search(kind="SEMANTIC", query=self._asking.question)
+        for number in range(self._asking.options.max_rounds + 1):
             self._findings = with_round(self._findings, number, searches, pages)
-            self._steps.done("read", way="researched", rounds=self._findings.rounds[-1:])
+            self._asking.steps.done("read", way="researched", rounds=self._findings.rounds[-1:])
             if not pages:
                 return "nothing new turned up"
             await self._integrate(pages)
-            self._steps.done("integrate", way="researched", rounds=self._findings.rounds[-1:])
-            if number < self._options.max_rounds:
-                if number == 0 and self._options.search_first and not searches:
+            self._asking.steps.done("integrate", way="researched", rounds=self._findings.rounds[-1:])
+            if number < self._asking.options.max_rounds:
+                if number == 0 and self._asking.options.search_first and not searches:
                     searches, reason = (by_question,), ""
                 else:
                     searches, reason = await self._plan()
@@ -120,23 +102,23 @@ class Research:
 
         Where nothing is linked, and in the No-Linked ablation, the question itself is searched for.
         """
-        linked = linked_pages(recalled.items) if self._options.links else ()
+        linked = linked_pages(recalled.items) if self._asking.options.links else ()
         if linked:
-            fresh = await self._read(await self._lookup.unindexed(self._question, limit=1), limit=1)
-            room = self._options.pages_per_round - len(fresh)
+            fresh = await self._read(await self._lookup.unindexed(self._asking.question, limit=1), limit=1)
+            room = self._asking.options.pages_per_round - len(fresh)
             pages = await self._read(linked, limit=room, besides=fresh)
             if pages:
                 return (), [*pages, *fresh]
-        by_words = Search(kind="KEYWORD", query=self._question)
-        by_meaning = Search(kind="SEMANTIC", query=self._question)
-        searches = (by_meaning, by_words) if self._options.links else (by_words,)
+        by_words = Search(kind="KEYWORD", query=self._asking.question)
+        by_meaning = Search(kind="SEMANTIC", query=self._asking.question)
+        searches = (by_meaning, by_words) if self._asking.options.links else (by_words,)
         return searches, await self._search(searches)
 
     async def _integrate(self, pages: Read) -> None:
         check_budget()
         views = [PageView(page=page, units=self._units_on(hit, page)) for hit, page in pages]
-        integrated = await self._engine.integrate(
-            self._question, views, await self._found_evidence(), asked_at=self._asked_at
+        integrated = await self._asking.engine.integrate(
+            self._asking.question, views, await self._found_evidence(), asked_at=self._asking.asked_at
         )
         shown = [page for _, page in pages]
         self._coverage = replace_surrogates(integrated.coverage)
@@ -155,24 +137,28 @@ class Research:
         check_budget()
         done = [search for r in self._findings.rounds for search in r.searches]
         known = [*await self._found_evidence(), *self._findings.evidence]
-        planned = await self._engine.plan(
-            self._question, known, self._coverage, done, asked_at=self._asked_at
+        planned = await self._asking.engine.plan(
+            self._asking.question, known, self._coverage, done, asked_at=self._asking.asked_at
         )
         if planned.done:
             return (), "enough was found"
-        new = new_searches(planned.searches, done, limit=self._options.searches_per_round)
+        new = new_searches(planned.searches, done, limit=self._asking.options.searches_per_round)
         return new, "nothing new to look up"
 
     async def _search(self, searches: Iterable[Search]) -> Read:
         """The new pages that these look-ups lead to, best first."""
-        wanted = self._options.rerank_pool if self._reranker else self._options.pages_per_round
+        wanted = (
+            self._asking.options.rerank_pool
+            if self._asking.reranker
+            else self._asking.options.pages_per_round
+        )
         with step("search"):
             # Every page already read may come before the new ones in a ranking.
             limit = wanted + len(self._findings.pages_read)
             rankings = [await self._look_up(search, limit=limit) for search in searches]
             candidates = await self._read(fuse(*rankings), limit=wanted)
             ordered = await self._rerank(candidates)
-        return ordered[: self._options.pages_per_round]
+        return ordered[: self._asking.options.pages_per_round]
 
     async def _look_up(self, search: Search, *, limit: int) -> tuple[Hit, ...]:
         if search.kind == "KEYWORD":
@@ -183,7 +169,7 @@ class Research:
         pages = await self._lookup.pages(search.query, limit=limit, mode="hybrid")
         self._note(units)
         self._note(pages)
-        self._findings = with_units(self._findings, units, limit=self._options.units)
+        self._findings = with_units(self._findings, units, limit=self._asking.options.units)
         return fuse(linked_pages(units.units), pages.pages)
 
     async def _read(self, hits: Sequence[Hit], *, limit: int, besides: Read = ()) -> Read:
@@ -194,11 +180,11 @@ class Research:
         return found.read
 
     async def _rerank(self, pages: Read) -> Read:
-        if self._reranker is None:
+        if self._asking.reranker is None:
             return pages
-        view, protected = self._lookup.view, self._options.protected_similarity
+        view, protected = self._lookup.view, self._asking.options.protected_similarity
         ordered, degradations = await reranked(
-            self._reranker, self._question, pages, view=view, protected=protected
+            self._asking.reranker, self._asking.question, pages, view=view, protected=protected
         )
         self._findings = replace(self._findings, degradations=(*self._findings.degradations, *degradations))
         return ordered

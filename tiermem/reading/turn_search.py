@@ -7,9 +7,8 @@ never replaces one that is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from pagestore import PageId, Span
 from tiermem.errors import BudgetExceeded, ModelError
@@ -17,14 +16,12 @@ from tiermem.llm.meter import check_budget, step
 from tiermem.model import Degradation, Evidence, Round, Search
 from tiermem.reading.compose import ComposedAnswer, Composer, EvidenceItem, better
 from tiermem.reading.neighbours import place_of, with_neighbours
-from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import size
 from tiermem.reading.recall import deduplicate, fit_to_budget
+from tiermem.reading.request import AskRequest
 from tiermem.reading.research import new_searches
 from tiermem.reading.search import LookUp
-from tiermem.reading.steps import Steps
 from tiermem.reading.turns import FoundTurn
-from tiermem.reasoning import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,26 +38,10 @@ class TurnSearchResult:
 class TurnSearchLoop:
     """One question's way through the turns. Made for one question, run once."""
 
-    def __init__(
-        self,
-        question: str,
-        *,
-        asked_at: datetime,
-        lookup: LookUp,
-        composer: Composer,
-        engine: Engine,
-        options: ReadingOptions,
-        count: Callable[[str], int],
-        steps: Steps | None = None,
-    ) -> None:
-        self._steps = steps or Steps()
-        self._question = question
-        self._asked_at = asked_at
+    def __init__(self, asking: AskRequest, lookup: LookUp, composer: Composer) -> None:
+        self._asking = asking
         self._lookup = lookup
         self._composer = composer
-        self._engine = engine
-        self._options = options
-        self._count = count
         self._rounds: list[Round] = []
         self._recalled: tuple[Evidence, ...] = ()
         self._new: list[Evidence] = []
@@ -102,7 +83,7 @@ class TurnSearchLoop:
         )
 
     async def _look(self, composed: ComposedAnswer, evidence: Sequence[Evidence]) -> None:
-        for number in range(1, self._options.looks + 1):
+        for number in range(1, self._asking.options.looks + 1):
             searches, reason = await self._plan(composed)
             turns = await self._turns(searches, evidence) if searches else ()
             self._keep(number, searches, turns, composed.missing, reason)
@@ -110,7 +91,7 @@ class TurnSearchLoop:
                 return
             worded = await self._word(composed, evidence, turns)
             self._wordings.append(worded)
-            self._steps.done(
+            self._asking.steps.done(
                 "compose", way="researched", checks=worded.checks, degradations=worded.degradations
             )
             composed = self._best(composed)
@@ -128,14 +109,14 @@ class TurnSearchLoop:
         check_budget()
         done = [search for one in self._rounds for search in one.searches]
         best = deduplicate((*composed.cited, *self._new, *self._recalled))
-        known = fit_to_budget(best, self._options.recall_tokens, self._count)
-        planned = await self._engine.plan(
-            self._question, known, composed.missing, done, asked_at=self._asked_at
+        known = fit_to_budget(best, self._asking.options.recall_tokens, self._asking.count)
+        planned = await self._asking.engine.plan(
+            self._asking.question, known, composed.missing, done, asked_at=self._asking.asked_at
         )
         if planned.done:
             return (), "enough was found"
         return (
-            new_searches(planned.searches, done, limit=self._options.searches_per_round),
+            new_searches(planned.searches, done, limit=self._asking.options.searches_per_round),
             "nothing new to look up",
         )
 
@@ -148,7 +129,7 @@ class TurnSearchLoop:
                 ranked = await self._lookup.turns(search.query)
                 self._degradations += [one for one in ranked.degradations if one not in self._degradations]
                 new = [turn for turn in ranked.turns if not shown.intersection(turn.evidence().spans)]
-                for turn in new[: self._options.look_turns]:
+                for turn in new[: self._asking.options.look_turns]:
                     found.setdefault(place_of(turn), turn)
         return tuple(found.values())
 
@@ -160,11 +141,11 @@ class TurnSearchLoop:
         self, composed: ComposedAnswer, evidence: Sequence[Evidence], turns: Sequence[FoundTurn]
     ) -> ComposedAnswer:
         """Again, from what was cited, what was just found with its neighbours, and the best of before."""
-        tokens = self._options.widen_tokens
-        room = tokens - size(composed.cited, self._count)
-        wide = with_neighbours(turns, limit=len(turns), tokens=room, count=self._count)
+        tokens = self._asking.options.widen_tokens
+        room = tokens - size(composed.cited, self._asking.count)
+        wide = with_neighbours(turns, limit=len(turns), tokens=room, count=self._asking.count)
         pieces = deduplicate((*composed.cited, *wide, *self._new, *evidence))
-        kept = fit_to_budget(pieces, tokens, self._count)
+        kept = fit_to_budget(pieces, tokens, self._asking.count)
         self._new = list(deduplicate((*self._new, *(item for item in wide if item in kept))))
         return await self._composer.word([EvidenceItem(evidence=item) for item in kept])
 
@@ -185,4 +166,4 @@ class TurnSearchLoop:
             coverage=missing,
         )
         self._rounds.append(opened if turns else replace(opened, stop=reason))
-        self._steps.done("read", way="researched", rounds=(self._rounds[-1],))
+        self._asking.steps.done("read", way="researched", rounds=(self._rounds[-1],))

@@ -132,8 +132,8 @@ BUGS = (
         name="what was recorded at that very moment is not seen",
         file="tiermem/reading/view.py",
         function="View._said_by_then",
-        before="self._around.since <= line.recorded_at <= self.scope.as_of",
-        after="self._around.since <= line.recorded_at < self.scope.as_of",
+        before="self.around.since <= line.recorded_at <= self.scope.as_of",
+        after="self.around.since <= line.recorded_at < self.scope.as_of",
         found_by=_ALL,
     ),
     Bug(
