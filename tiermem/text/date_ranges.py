@@ -11,7 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, add_months, count, resolve_dates, without_dates
+from tiermem.text.dates import (
+    MONTHS,
+    WEEKDAYS,
+    DateMention,
+    add_months,
+    count,
+    resolve_dates,
+    weekday_from,
+    weekday_until,
+    without_dates,
+)
 from tiermem.text.words import lower
 
 _BESIDE = 48
@@ -154,8 +164,7 @@ def _with_weekdays(text: str, points: Sequence[_Point], asked: date, *, past: bo
     for match in _PLAIN_WEEKDAY.finditer(text):
         if match.start() not in taken:
             weekday = WEEKDAYS.index(lower(match.group()))
-            days = -((asked.weekday() - weekday) % 7) if past else (weekday - asked.weekday()) % 7
-            day = _day_on(asked, days)
+            day = weekday_until(asked, weekday) if past else weekday_from(asked, weekday)
             weekdays.append(_Point(start=match.start(), end=match.end(), first=day, last=day, outright=False))
     return sorted((*points, *weekdays), key=lambda point: point.start)
 
@@ -226,12 +235,8 @@ def _in_the_past(point: _Point, asked: date) -> _Point:
 
 
 def _years_on(point: _Point, years: int) -> _Point:
-    return replace(point, first=_year_on(point.first, years), last=_year_on(point.last, years))
-
-
-def _year_on(day: date, years: int) -> date:
-    at = add_months(day, 12 * years)
-    return at.replace(day=min(day.day, _month_end(at).day))
+    first, last = _step_day(point.first, "year", years), _step_day(point.last, "year", years)
+    return replace(point, first=first, last=last)
 
 
 def _month_end(day: date) -> date:
@@ -340,8 +345,7 @@ def _next_to(point: _Point, found: re.Match[str]) -> tuple[date, date]:
     edge = _day_on(point.first, -1) if back else _day_on(point.last, 1)
     if what in ("weekend", *WEEKDAYS):
         wanted = 6 if what == "weekend" and back else 5 if what == "weekend" else WEEKDAYS.index(what)
-        days = (edge.weekday() - wanted) % 7 if back else (wanted - edge.weekday()) % 7
-        day = _day_on(edge, -days if back else days)
+        day = weekday_until(edge, wanted) if back else weekday_from(edge, wanted)
         return (_day_on(day, -1) if what == "weekend" and back else day), (
             _day_on(day, 1) if what == "weekend" and not back else day
         )

@@ -11,9 +11,10 @@ import re
 from calendar import monthrange
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
-from typing import Literal, Protocol
+from math import inf
+from typing import Any, Literal, Protocol
 
 from tiermem.text.tense import Tense, date_tense
 from tiermem.text.words import lower, word_list
@@ -162,8 +163,8 @@ def resolve_dates(
     day = said_at.date() if isinstance(said_at, datetime) else said_at
     found: list[DateMention] = []
     taken = [False] * len(text)
-    for pattern, read, needs_day in _RULES:
-        if (needs_day and day is None) or (read is _since and not durations):
+    for pattern, read in (*_ABSOLUTE_RULES, *(() if day is None else _RELATIVE_RULES)):
+        if read is _since and not durations:
             continue
         for match in pattern.finditer(text):
             place = slice(match.start(), match.end())
@@ -204,7 +205,8 @@ def without_dates(text: str, mentions: Iterable[PlacedText]) -> str:
     return "".join((*parts, text[at:]))
 
 
-_Read = Callable[[re.Match[str], date | None], "DateMention | None"]
+_Read = Callable[[re.Match[str], Any], "DateMention | None"]
+"""Reads what a rule matched, given the day it was said, which may be unknown for absolute rules alone."""
 
 
 def _mention(
@@ -247,6 +249,11 @@ def _month_number(name: str) -> int:
 def _weekday_number(name: str) -> int:
     short = lower(name)[:3]
     return next(n for n, weekday in enumerate(WEEKDAYS) if weekday.startswith(short))
+
+
+def timestamp(said_at: datetime | None) -> float:
+    """Seconds since 1970, taking a time without a zone as UTC; -inf for an unknown time."""
+    return said_at.replace(tzinfo=said_at.tzinfo or UTC).timestamp() if said_at else -inf
 
 
 def count(text: str) -> int:
@@ -358,10 +365,8 @@ def _full_range(match: re.Match[str], _said: date | None) -> DateMention | None:
     return _mention(match, start, end, "range", kind="absolute") if start <= end else None
 
 
-def _day_alone(match: re.Match[str], said: date | None) -> DateMention | None:
+def _day_alone(match: re.Match[str], said: date) -> DateMention | None:
     """A day by its number: in the month it was said in, or in the one before or after that is nearer."""
-    if said is None:
-        return None
     day = int(match["day"])
     near = [add_months(said, step) for step in (-1, 0, 1)]
     days = [date(at.year, at.month, day) for at in near if 1 <= day <= monthrange(at.year, at.month)[1]]
@@ -380,9 +385,7 @@ def _plain_year(match: re.Match[str], _said: date | None) -> DateMention:
     return _year_of(match, int(match["year"]), kind="absolute")
 
 
-def _bare_month(match: re.Match[str], said: date | None) -> DateMention | None:
-    if said is None:
-        return None
+def _bare_month(match: re.Match[str], said: date) -> DateMention | None:
     month = _month_number(match["month"])
     which = lower(match["which"] or "")
     year = said.year
@@ -404,16 +407,12 @@ _FIXED_DAYS = {
 }  # fmt: skip
 
 
-def _fixed_day(match: re.Match[str], said: date | None) -> DateMention | None:
-    if said is None:
-        return None
+def _fixed_day(match: re.Match[str], said: date) -> DateMention | None:
     return _one_day(match, said + timedelta(days=_FIXED_DAYS[lower(match["name"])]))
 
 
-def _shift(match: re.Match[str], said: date | None) -> DateMention | None:
+def _shift(match: re.Match[str], said: date) -> DateMention | None:
     """Units before or after: "three weeks ago", "in two months", "last week", "next year"."""
-    if said is None:
-        return None
     groups = match.groupdict()
     unit = lower(match["unit"])
     if groups.get("which"):
@@ -433,9 +432,7 @@ def _shift(match: re.Match[str], said: date | None) -> DateMention | None:
     return _year_of(match, said.year + steps)
 
 
-def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
-    if said is None:
-        return None
+def _weekday(match: re.Match[str], said: date) -> DateMention | None:
     which = lower(match["which"] or "").split()[-1:] or [""]
     wanted = _weekday_number(match["weekday"])
     back = (said.weekday() - wanted) % 7 or 7
@@ -459,18 +456,20 @@ def _bare_weekday(match: re.Match[str], said: date, tense: Tense) -> DateMention
     wanted = _weekday_number(match["weekday"])
     if tense == "future":
         first = _FROM_WEEKDAY.search(match.string[: match.start()][-_SENTENCE:])
-        start = _weekday_from(said, _weekday_number(first["weekday"])) if first else said
-        return _one_day(match, _weekday_from(start, wanted))
+        start = weekday_from(said, _weekday_number(first["weekday"])) if first else said
+        return _one_day(match, weekday_from(start, wanted))
     last = _TO_WEEKDAY.match(match.string, match.end())
-    end = _weekday_until(said, _weekday_number(last["weekday"])) if last else said
-    return _one_day(match, _weekday_until(end, wanted))
+    end = weekday_until(said, _weekday_number(last["weekday"])) if last else said
+    return _one_day(match, weekday_until(end, wanted))
 
 
-def _weekday_from(day: date, weekday: int) -> date:
+def weekday_from(day: date, weekday: int) -> date:
+    """The first such weekday (Monday is 0) from a day on."""
     return day + timedelta(days=(weekday - day.weekday()) % 7)
 
 
-def _weekday_until(day: date, weekday: int) -> date:
+def weekday_until(day: date, weekday: int) -> date:
+    """The last such weekday (Monday is 0) up to a day."""
     return day - timedelta(days=(day.weekday() - weekday) % 7)
 
 
@@ -495,10 +494,10 @@ def _season_of(match: re.Match[str], year: int, start: int, *, kind: Kind = "rel
     return _mention(match, first, add_months(first, 3) - timedelta(days=1), "season", kind=kind)
 
 
-def _since(match: re.Match[str], said: date | None) -> DateMention | None:
+def _since(match: re.Match[str], said: date) -> DateMention | None:
     """When something began that has gone on "for three years"."""
     unit = lower(match["unit"])
-    if said is None or (match["n"].lower() in ("a", "an") and unit != "year"):
+    if match["n"].lower() in ("a", "an") and unit != "year":
         return None
     steps = -count(match["n"])
     if unit == "year":
@@ -508,8 +507,8 @@ def _since(match: re.Match[str], said: date | None) -> DateMention | None:
     return None
 
 
-def _rule(pattern: str, read: _Read, *, needs_day: bool = True) -> tuple[re.Pattern[str], _Read, bool]:
-    return re.compile(r"\b(?:" + pattern + ")", re.IGNORECASE), read, needs_day
+def _rule(pattern: str, read: _Read) -> tuple[re.Pattern[str], _Read]:
+    return re.compile(r"\b(?:" + pattern + ")", re.IGNORECASE), read
 
 
 # White space is taken whole (`++`): given back blank by blank, a long run of it would be tried from each.
@@ -546,24 +545,25 @@ _ANY = re.compile(
 )
 
 # In order: where two match the same words, the first one reads them.
-_RULES = (
-    _rule(r"(?P<year>\d{4})-(?P<m>\d{2})-(?P<day>\d{2})\b", _iso, needs_day=False),
-    _rule(r"(?P<year>\d{4})(?P<sep>[./])(?P<m>\d{1,2})(?P=sep)(?P<day>\d{1,2})\b", _iso, needs_day=False),
-    _rule(_NUMERIC.pattern, _numeric, needs_day=False),
-    _rule(_DATE + _TO + _SECOND_DATE, _full_range, needs_day=False),
-    _rule(r"between\s++" + _DATE + r"\s++and\s++" + _SECOND_DATE, _full_range, needs_day=False),
-    _rule(r"between\s++" + _DAY + r"\s++and\s++" + _END_DAY, _days_of_month, needs_day=False),
-    _rule(_DAY + _TO + _END_DAY, _days_of_month, needs_day=False),
+_ABSOLUTE_RULES = (
+    _rule(r"(?P<year>\d{4})-(?P<m>\d{2})-(?P<day>\d{2})\b", _iso),
+    _rule(r"(?P<year>\d{4})(?P<sep>[./])(?P<m>\d{1,2})(?P=sep)(?P<day>\d{1,2})\b", _iso),
+    _rule(_NUMERIC.pattern, _numeric),
+    _rule(_DATE + _TO + _SECOND_DATE, _full_range),
+    _rule(r"between\s++" + _DATE + r"\s++and\s++" + _SECOND_DATE, _full_range),
+    _rule(r"between\s++" + _DAY + r"\s++and\s++" + _END_DAY, _days_of_month),
+    _rule(_DAY + _TO + _END_DAY, _days_of_month),
     _rule(
         _MONTH + r"\s++(?:the\s++)?" + _DAY + _TO + r"(?P<to>\d{1,2})\b" + _MAYBE_YEAR,
         _days_of_month,
-        needs_day=False,
     ),
-    _rule(_DAY + r"\s++(?:of\s++)?" + _MONTH + _MAYBE_YEAR, _day_month, needs_day=False),
-    _rule(_MONTH + r"\s++(?:the\s++)?" + _DAY + _MAYBE_YEAR, _day_month, needs_day=False),
-    _rule(_MONTH + r",?\s++(?:of\s++)?" + _YEAR, _month_year, needs_day=False),
-    _rule(_SEASON + r",?\s++(?:of\s++)?" + _YEAR, _season, needs_day=False),
-    _rule(_YEAR + r"(?![:\d]|" + _COUNTED + ")", _plain_year, needs_day=False),
+    _rule(_DAY + r"\s++(?:of\s++)?" + _MONTH + _MAYBE_YEAR, _day_month),
+    _rule(_MONTH + r"\s++(?:the\s++)?" + _DAY + _MAYBE_YEAR, _day_month),
+    _rule(_MONTH + r",?\s++(?:of\s++)?" + _YEAR, _month_year),
+    _rule(_SEASON + r",?\s++(?:of\s++)?" + _YEAR, _season),
+    _rule(_YEAR + r"(?![:\d]|" + _COUNTED + ")", _plain_year),
+)
+_RELATIVE_RULES = (
     _rule(r"(?P<name>" + "|".join(_FIXED_DAYS) + r")\b", _fixed_day),
     _rule(_SPAN_OF_TIME + r"\s++(?P<ago>ago|back|earlier|prior)\b", _shift),
     _rule(r"(?:in|within)\s++(?:about\s++)?" + _SPAN_OF_TIME + r"(?:['’]\s++time)?\b", _shift),

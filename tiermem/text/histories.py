@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Literal
 
 from tiermem.text.attributes import ENGLISH, Attribute, any_of
-from tiermem.text.dates import resolve_dates, without_dates
+from tiermem.text.dates import resolve_dates, timestamp, without_dates
 from tiermem.text.literals import names, numbers
 from tiermem.text.statements import (
     ME,
@@ -156,7 +156,7 @@ def is_changed_later(
 ) -> bool:
     """Whether it is said later that a value was wrong or, of questions about the present, that it changed."""
     turns = [said, *others]
-    later = [turn for turn in turns if _moment(turn) > _moment(said)]
+    later = [turn for turn in turns if timestamp(turn.said_at) > timestamp(said.said_at)]
     is_changed = when == "now" and (
         any(_is_about_change(said, turn) for turn in later) or _is_other_now(value, said, turns)
     )
@@ -182,7 +182,7 @@ def _is_other_now(value: str, said: SaidTurn, turns: Iterable[SaidTurn]) -> bool
     now = [
         piece.text
         for turn in own
-        if _moment(turn) > _moment(said)
+        if timestamp(turn.said_at) > timestamp(said.said_at)
         for piece in sentences(turn.text)
         if _SINCE_NOW.search(piece.text) and not piece.text.rstrip().endswith("?")
     ]
@@ -201,7 +201,7 @@ def _values_in(turn: SaidTurn) -> list[str]:
 
 def _is_correction(said: SaidTurn, later: SaidTurn) -> bool:
     """Whether the same person takes something back within two days: "no wait, I meant Friday"."""
-    if later.speaker != said.speaker or _moment(later) - _moment(said) > _SOON:
+    if later.speaker != said.speaker or timestamp(later.said_at) - timestamp(said.said_at) > _SOON:
         return False
     return _CORRECTED.search(later.text.translate(_NO_STOPS)) is not None
 
@@ -269,7 +269,7 @@ def _history(asked: AskedFact, turns: Sequence[SaidTurn]) -> list[SaidStatement]
     histories: dict[_Key, list[SaidStatement]] = {}
     latest: dict[tuple[str, bool], _Key] = {}
     aliases: dict[_Key, str] = {}
-    for at in sorted(range(len(turns)), key=lambda at: _moment(turns[at])):
+    for at in sorted(range(len(turns)), key=lambda at: timestamp(turns[at].said_at)):
         turn, speaker = turns[at], turns[at].speaker.lower()
         aliases |= {(speaker, name): relation for name, relation in read_aliases(turn.text).items()}
         for found in read_statements(turn.text, asked.attribute, turn.said_at):
@@ -379,11 +379,6 @@ def _starts(values: Sequence[SaidStatement], turns: Sequence[SaidTurn]) -> list[
         is_named = since is not None and (not starts or since > starts[-1])
         starts.append(since if since is not None and is_named else said)
     return starts
-
-
-def _moment(turn: SaidTurn) -> float:
-    said = turn.said_at
-    return float("-inf") if said is None else said.replace(tzinfo=said.tzinfo or UTC).timestamp()
 
 
 def is_same_value(one: str, other: str) -> bool:

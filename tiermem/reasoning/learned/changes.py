@@ -13,8 +13,9 @@ from typing import Final
 
 from tiermem.reasoning.learned.fitting import ExpectedAnswer
 from tiermem.reasoning.learned.passage import SpokenTurn, Words
-from tiermem.reasoning.rules.compose import CHANGE, timestamp
+from tiermem.reasoning.rules.compose import CHANGE
 from tiermem.text import stems
+from tiermem.text.dates import timestamp
 from tiermem.text.histories import is_same_value, read_when
 from tiermem.text.literals import numbers
 from tiermem.text.statements import StatedWords, read_since, read_words
@@ -50,7 +51,9 @@ def _latest_change(found: Sequence[Words], turns: Sequence[SpokenTurn]) -> Words
     changed = [
         words
         for words in others
-        if words.margin > _ANSWERS and _is_later(words, best, turns) and CHANGE.search(turns[words.turn].text)
+        if words.margin > _ANSWERS
+        and _moment(words, turns) > _moment(best, turns)
+        and CHANGE.search(turns[words.turn].text)
     ]
     return max(changed, key=lambda words: _moment(words, turns), default=best)
 
@@ -128,10 +131,6 @@ def _earlier(
 
 def _read(words: Words, turns: Sequence[SpokenTurn]) -> StatedWords:
     return read_words(turns[words.turn].text, words.start, words.end)
-
-
-def _is_later(one: Words, other: Words, turns: Sequence[SpokenTurn]) -> bool:
-    return _moment(one, turns) > _moment(other, turns)
 
 
 def _start(words: Words, turns: Sequence[SpokenTurn]) -> float:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from math import inf
+from datetime import datetime
 from typing import Final
 
 from tiermem.model import Evidence
@@ -16,6 +15,7 @@ from tiermem.reasoning.rules.facts import answer_fact
 from tiermem.reasoning.rules.questions import ParsedQuestion, parse_question
 from tiermem.reasoning.rules.sentences import Matcher, ScoredSentence, evidence_sentences
 from tiermem.text import stems
+from tiermem.text.dates import timestamp
 
 ENOUGH = 0.38
 """The share of a question's weighted terms that a statement must cover before it is taken for an answer."""
@@ -97,11 +97,6 @@ def _newest(
         and (CHANGE.search(one.sentence.text) or (not question.past and one.matched >= best.matched))
     ]
     return sorted(found, key=_moment, reverse=True) if question.kind not in ("list", "yes-no") else []
-
-
-def timestamp(said_at: datetime | None) -> float:
-    """Seconds since 1970, taking a time without a zone as UTC; -inf for an unknown time."""
-    return said_at.replace(tzinfo=said_at.tzinfo or UTC).timestamp() if said_at else -inf
 
 
 def _moment(one: ScoredSentence) -> float:
