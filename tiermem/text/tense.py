@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tiermem.text.cues import ENGLISH
-from tiermem.text.words import lower
+from tiermem.text.words import lower, word_list
 
 Tense = Literal["past", "future"]
 
@@ -40,22 +40,7 @@ _HAVE = r"(?:\b(?:have|has|haven't|hasn't|havent|hasnt|ive|weve|theyve|youve)\b|
 _ED = rf"\b(?!{_any(ENGLISH.no_past)}\b)\w{{2,}}ed\b"
 _PARTICIPLE = rf"(?:{_ED}|\b{_any({*ENGLISH.participles, *ENGLISH.past})}\b)"
 _ATTRIBUTE = "".join(
-    rf"(?<!\b{word} )"
-    for word in (
-        "a",
-        "an",
-        "the",
-        "my",
-        "our",
-        "your",
-        "so",
-        "very",
-        "be",
-        "being",
-        "get",
-        "gets",
-        "getting",
-    )
+    rf"(?<!\b{word} )" for word in word_list("a an the my our your so very be being get gets getting")
 )
 
 _GROUPS = re.compile(
