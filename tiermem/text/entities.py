@@ -6,12 +6,10 @@ page to answer: a name is held by the stems of its words, a number by its value,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
-from tiermem.text.dates import resolve_dates
-from tiermem.text.literals import Literals, Source, literals, named_in, numbers
-from tiermem.text.words import stem, words
+from tiermem.text.literals import Source, days_of, literals, missing_names, missing_numbers
 
 
 def entities(text: str, said_at: datetime | None = None) -> tuple[str, ...]:
@@ -29,35 +27,11 @@ def entities_missing(
     A date is held where a source tells a day of it, or was said on one.
     """
     found = literals(text, said_at)
-    missing = (*_names(found, sources), *_numbers(found, sources), *_dates(found, sources))
-    return tuple(dict.fromkeys(missing))
-
-
-def _names(found: Literals, sources: Sequence[Source]) -> Iterable[str]:
-    if not found.names:
-        return ()
-    held = {stem(word) for source in sources for word in words(f"{source.speaker} {source.text}")}
-    return (name for name in found.names if not named_in(name, held))
-
-
-def _numbers(found: Literals, sources: Sequence[Source]) -> Iterable[str]:
-    if not found.numbers:
-        return ()
-    held = {number for source in sources for number in numbers(source.text, loose=True)}
-    return sorted(found.numbers - held)
-
-
-def _dates(found: Literals, sources: Sequence[Source]) -> Iterable[str]:
-    if not found.dates:
-        return ()
-    days = {(said.date(), said.date()) for source in sources if (said := source.said_at) is not None}
-    days |= {
-        (mention.first, mention.last)
-        for source in sources
-        for mention in resolve_dates(source.text, source.said_at)
-    }
-    return (
+    missing = [*missing_names(found.names, sources), *missing_numbers(sorted(found.numbers), sources)]
+    days = days_of(sources if found.dates else ())
+    missing += (
         mention.text
         for mention in found.dates
         if not any(first <= mention.last and mention.first <= last for first, last in days)
     )
+    return tuple(dict.fromkeys(missing))

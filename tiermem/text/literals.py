@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 from unicodedata import decimal
 
@@ -230,31 +230,37 @@ def unsupported_literals(answer: str, sources: Sequence[Source | str]) -> tuple[
     dates = [mention for mention in resolve_dates(answer, moment) if mention.kind == "absolute"]
     return tuple(dict.fromkeys((
         *_missing_dates(dates, cited),
-        *_missing_numbers(without_dates(answer, dates), cited),
-        *_missing_names(answer, cited),
+        *missing_numbers(numbers(without_dates(answer, dates)), cited),
+        *missing_names(names(answer), cited),
     )))  # fmt: skip
 
 
 def _missing_dates(dates: Sequence[DateMention], sources: Sequence[Source]) -> list[str]:
-    times = {source.said_at.date() for source in sources if source.said_at is not None}
-    days_there = {(day, day) for day in times} | {
-        (found.first, found.last)
-        for source in sources
-        for found in resolve_dates(source.text, source.said_at)
-    }
+    days_there = days_of(sources if dates else ())
     days = {(mention.first, mention.last) for mention in dates}
     missing = {(a, b) for a, b in days if not any(a <= first and last <= b for first, last in days_there)}
     return [mention.text for mention in dates if (mention.first, mention.last) in missing]
 
 
-def _missing_numbers(answer: str, sources: Sequence[Source]) -> list[str]:
-    numbers_there = {number for source in sources for number in numbers(source.text, loose=True)}
-    return [number for number in numbers(answer) if number not in numbers_there]
+def days_of(sources: Sequence[Source]) -> set[tuple[date, date]]:
+    """First and last day of every date that the sources tell, and the days on which they were said."""
+    times = {source.said_at.date() for source in sources if source.said_at is not None}
+    dates = (found for source in sources for found in resolve_dates(source.text, source.said_at))
+    return {(day, day) for day in times} | {(found.first, found.last) for found in dates}
 
 
-def _missing_names(answer: str, sources: Sequence[Source]) -> list[str]:
-    stems_there = {stem(word) for source in sources for word in words(f"{source.speaker} {source.text}")}
-    return [name for name in names(answer) if not named_in(name, stems_there)]
+def missing_numbers(wanted: Collection[str], sources: Iterable[Source]) -> list[str]:
+    """The numbers that no source holds, in the order given."""
+    texts = (source.text for source in sources) if wanted else ()
+    numbers_there = {number for text in texts for number in numbers(text, loose=True)}
+    return [number for number in wanted if number not in numbers_there]
+
+
+def missing_names(wanted: Collection[str], sources: Iterable[Source]) -> list[str]:
+    """The names that no source holds, in the order given; a source holds its speaker's name."""
+    texts = (f"{source.speaker} {source.text}" for source in sources) if wanted else ()
+    stems_there = {stem(word) for text in texts for word in words(text)}
+    return [name for name in wanted if not named_in(name, stems_there)]
 
 
 def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
