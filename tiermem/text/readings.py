@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, word_list, words
+from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, without_possessive, word_list, words
 
 _CLAUSE_END = re.compile(
     r"[,.;:!?()\n—–]|\s-\s|\b(?:but|so|because|though|although|while|when|if|unless|and|since|until|as)\b",
@@ -124,13 +124,13 @@ def read_claim(claim: str, people: People) -> list[Reading]:
     """
     readings: list[Reading] = []
     by_name = people.by_name
-    owner = next((by_name[word] for word in _bare_words(claim) if word in by_name), "")
+    owner = next((by_name[word] for word in map(without_possessive, words(claim)) if word in by_name), "")
     before, left = owner, 0
     first = True
     for number, (start, end, denied) in enumerate(_scopes(claim)):
         found = list(WORD.finditer(claim, start, end))
         for at, match in enumerate(found):
-            word = _plain(match)
+            word = plain_word(match)
             person = by_name.get(word.removesuffix("'s"))
             if person is None:
                 if _is_content(word):
@@ -147,13 +147,9 @@ def read_claim(claim: str, people: People) -> list[Reading]:
     return readings
 
 
-def _bare_words(text: str) -> list[str]:
-    return [word.removesuffix("'s") for word in words(text)]
-
-
 def _is_joint(found: list[re.Match[str]], at: int, by_name: Mapping[str, str]) -> bool:
     """Whether "Ann and Ben" is there, at either of the two names."""
-    near = {place: _plain(found[place]) for place in range(max(0, at - 2), min(at + 3, len(found)))}
+    near = {place: plain_word(found[place]) for place in range(max(0, at - 2), min(at + 3, len(found)))}
     return any(
         near.get(at + step) == "and" and near.get(at + 2 * step, "").removesuffix("'s") in by_name
         for step in (-1, 1)
@@ -172,7 +168,7 @@ def read_turn(text: str, people: People) -> list[Reading]:
             if not denied:
                 owner = people.speaker
             for match in WORD.finditer(piece.text, start, end):
-                word = _plain(match)
+                word = plain_word(match)
                 if word in _FIRST:
                     owner = people.speaker
                 elif word in _SECOND:
@@ -184,7 +180,8 @@ def read_turn(text: str, people: People) -> list[Reading]:
     return readings
 
 
-def _plain(match: re.Match[str]) -> str:
+def plain_word(match: re.Match[str]) -> str:
+    """A word that was found, in lower case and with straight apostrophes."""
     return match.group().replace("’", "'").lower()
 
 
@@ -193,8 +190,8 @@ def _is_content(word: str) -> bool:
 
 
 def _is_subject(found: list[re.Match[str]], at: int) -> bool:
-    after = _plain(found[at + 1]) if at + 1 < len(found) else ""
-    return at == 0 or after in _AUXILIARY or after == "to" or _plain(found[at - 1]) in _OPENS_CLAUSE
+    after = plain_word(found[at + 1]) if at + 1 < len(found) else ""
+    return at == 0 or after in _AUXILIARY or after == "to" or plain_word(found[at - 1]) in _OPENS_CLAUSE
 
 
 def _without_idioms(text: str) -> str:

@@ -120,7 +120,7 @@ def statements(chosen: Iterable[tuple[Page, PageSentence]]) -> Iterator[Claim]:
             near = (one for one in sentences_of(page) if one.line == placed.line)
             telling[turn] = [one for one in near if _salience(one, people) >= _TELLING]
         tells = placed in telling[turn]
-        beside = telling[turn] if tells else sorted((*telling[turn], placed), key=_number)
+        beside = telling[turn] if tells else sorted((*telling[turn], placed), key=lambda one: one.number)
         run = next(run for run in _runs(beside) if placed in run)
         if tells:  # else the others may form a claim without it too
             worded.update(run)
@@ -130,7 +130,7 @@ def statements(chosen: Iterable[tuple[Page, PageSentence]]) -> Iterator[Claim]:
 def claims_at(page: Page, spans: Sequence[Span]) -> Iterator[Claim]:
     """For each turn of the page with any of the spans, the claim of the sentences there."""
     people = _people(page)
-    for at, of_turn in groupby(sentences_of(page), key=_line):
+    for at, of_turn in groupby(sentences_of(page), key=lambda placed: placed.line):
         line = page.lines[at]
         here = [span for span in spans if span.page_id == page.id and line.touches(span)]
         start = min((span.start for span in here), default=0) - line.body
@@ -143,14 +143,6 @@ def claims_at(page: Page, spans: Sequence[Span]) -> Iterator[Claim]:
 def without_computed_dates(text: str) -> str:
     """The text of a claim without the dates in brackets after its words."""
     return _COMPUTED.sub("", text)
-
-
-def _line(placed: PageSentence) -> int:
-    return placed.line
-
-
-def _number(placed: PageSentence) -> int:
-    return placed.number
 
 
 @lru_cache(maxsize=128)

@@ -15,6 +15,7 @@ from tiermem.reasoning.rules.questions import Kind, ParsedQuestion
 from tiermem.reasoning.rules.sentences import ScoredSentence
 from tiermem.text import STOP_WORDS, DateMention, is_negated, resolve_dates, stem, words
 from tiermem.text.literals import names
+from tiermem.text.readings import plain_word
 from tiermem.text.words import WORD, word_list
 
 _CLAUSE = re.compile(
@@ -51,6 +52,7 @@ _NUMBER = re.compile(
 )
 _NEXT_COUNT = re.compile(r"\b(?:and|or)\b|[,;\d]")
 _COUNTED = re.compile(r"(?<!\s)\s++(?!an?\b|the\b)\w+\Z")
+"""The noun that a number counts."""
 _DURATION = re.compile(
     rf"\b(?:for )?{_ABOUT}(?:\d+|an?|one|{_COUNT})\s+(?:years?|months?|weeks?|days?|hours?|minutes?)\b"
     r"|\bsince (?:I was \w+|\w+)",
@@ -211,7 +213,7 @@ def _how_many(question: ParsedQuestion, best: ScoredSentence) -> str | None:
         rest = _NEXT_COUNT.split(text[match.end() : match.end() + _NEAR], maxsplit=1)[0]
         counted = words(rest)[:3] + words(match.group())[1:]
         if question.head and question.head in {stem(word) for word in counted}:
-            return _bare_number(match.group())
+            return _COUNTED.sub("", match.group())
     return (
         None if question.head and question.head in best.sentence.near else _nearest(_NUMBER, question, best)
     )
@@ -221,11 +223,6 @@ def _how_much(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     """The amount in the part of the statement that tells of what is paid for."""
     about_it = not question.head or question.head in best.sentence.near | best.sentence.turn
     return _nearest(_AMOUNT, question, best) if about_it else None
-
-
-def _bare_number(text: str) -> str:
-    """A number without the noun it counts."""
-    return _COUNTED.sub("", text)
 
 
 def _nearest(pattern: re.Pattern[str], question: ParsedQuestion, best: ScoredSentence) -> str | None:
@@ -305,7 +302,7 @@ def _after(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     text = best.sentence.text
     start = 0
     if question.before_it in best.sentence.near:
-        start = next(m.end() for m in WORD.finditer(text) if stem(_plain(m)) == question.before_it)
+        start = next(m.end() for m in WORD.finditer(text) if stem(plain_word(m)) == question.before_it)
     elif question.before_it in question.terms:
         return None
     found = re.finditer(rf"\b{question.preposition}\s++", text[start:], re.IGNORECASE)
@@ -314,10 +311,6 @@ def _after(question: ParsedQuestion, best: ScoredSentence) -> str | None:
         if _new_words(phrase, question):
             return phrase
     return None
-
-
-def _plain(match: re.Match[str]) -> str:
-    return match.group().replace("’", "'").lower()
 
 
 def _phrase(text: str) -> str:
@@ -362,7 +355,7 @@ def _object(question: ParsedQuestion, best: ScoredSentence) -> str | None:
     if not {*question.terms} <= best.matched | {question.head, *question.names}:
         return None
     text = best.sentence.text
-    places = (m.end() for m in reversed(list(WORD.finditer(text))) if stem(_plain(m)) in best.matched)
+    places = (m.end() for m in reversed(list(WORD.finditer(text))) if stem(plain_word(m)) in best.matched)
     for end in islice(places, _PLACES):
         phrase = _phrase(_COPULA.sub("", text[end : end + _NEAR]).strip())
         if _new_words(phrase, question):
