@@ -29,7 +29,7 @@ def ask(
     place: options.Place,
     mode: Annotated[AskMode, typer.Option(help="Let the router choose, or fix the route.")] = "router",
     as_of: Annotated[str | None, typer.Option(help="Ask the memory as it stood then.")] = None,
-    filters: options.Filters,
+    filters: options.FilterOptions,
     steps: Annotated[bool, typer.Option("--steps", help="Tell each step on stderr as it is done.")] = False,
     budget: Annotated[
         str | None,

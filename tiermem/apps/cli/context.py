@@ -15,7 +15,7 @@ def context(
     *,
     place: options.Place,
     max_tokens: Annotated[int, typer.Option(min=1, help="What the block may take at most.")] = 1000,
-    filters: options.Filters,
+    filters: options.FilterOptions,
     read_only: options.ReadOnly = False,
     output: options.Output,
 ) -> None:

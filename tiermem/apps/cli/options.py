@@ -165,7 +165,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
+class FilterOptions:
     """When it is asked, and which turns are looked at, under the names that a memory's methods give it."""
 
     session: Session = None

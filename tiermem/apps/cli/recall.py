@@ -35,7 +35,7 @@ def recall(
         typer.Option(help="Summaries and turns (any), or one kind."),
     ] = "any",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 20,
-    filters: options.Filters,
+    filters: options.FilterOptions,
     read_only: options.ReadOnly = False,
     output: options.Output,
 ) -> None:

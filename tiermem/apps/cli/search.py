@@ -25,7 +25,7 @@ def search(
         typer.Option(help="Search summaries and turns (any), one of them, or pages."),
     ] = "any",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 10,
-    filters: options.Filters,
+    filters: options.FilterOptions,
     read_only: options.ReadOnly = False,
     output: options.Output,
 ) -> None:
