@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import closing
 from pathlib import Path
 
 from pagestore.errors import NewerFormat, NotAStore, OlderFormat, SpaceNotFound
@@ -82,11 +83,8 @@ class Store:
         with translating(directory):
             if not self._files.exists(directory):
                 return None
-            segments = Segments(self._files, directory, writable=False)
-            try:
+            with closing(Segments(self._files, directory, writable=False)) as segments:
                 first = segments.read_line(1, 0) if 1 in segments.numbers() else b""
-            finally:
-                segments.close()
         return leaf_hash(first).hex() if decode(first) is not None else None
 
     def open_space(self, space: SpaceId, *, read_only: bool | None = None) -> DiskLog:
@@ -136,14 +134,11 @@ class Store:
             return SpaceId(name) if self._has_segments(name) else None
         if not name.startswith("x-"):
             return None
-        segments = Segments(self._files, f"{self._spaces}/{name}", writable=False)
-        try:
+        with closing(Segments(self._files, f"{self._spaces}/{name}", writable=False)) as segments:
             for number in segments.numbers():
                 header = decode(segments.read_line(number, 0))
                 if header is not None and header["t"] == "seg" and isinstance(header.get("space"), str):
                     return SpaceId(header["space"])
-        finally:
-            segments.close()
         return None
 
     def _has_segments(self, name: str) -> bool:
