@@ -33,7 +33,7 @@ from tiermem.errors import (
 from tiermem.index.absent import AbsentIndex
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
-from tiermem.index.engine import TIMES, Point, PointFilter, Probe, ProjectedIndex, Vector
+from tiermem.index.engine import COLLECTIONS, TIMES, Point, PointFilter, Probe, ProjectedIndex, Vector
 from tiermem.index.folder import description
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import Collection, Index, IndexRequest
@@ -41,6 +41,7 @@ from tiermem.index.interface import Collection, Index, IndexRequest
 try:
     from tiermem.storage.postgres.database import (
         Row,
+        Statement,
         Transaction,
         acquire_database,
         release_database,
@@ -136,11 +137,10 @@ _DELETE: LiteralString = "DELETE FROM tiermem_index.points WHERE space = %s AND 
 _DELETE_SOME: LiteralString = _DELETE + " AND id = ANY(%s::uuid[])"
 _DELETE_HOLDERS: LiteralString = (
     "DELETE FROM tiermem_index.holders WHERE field IN"
-    " (SELECT n FROM tiermem_index.fields WHERE space = %s AND collection = coalesce(%s, collection))"
+    " (SELECT n FROM tiermem_index.fields WHERE space = %s AND collection = %s)"
 )
-_DELETE_FIELDS: LiteralString = (
-    "DELETE FROM tiermem_index.fields WHERE space = %s AND collection = coalesce(%s, collection)"
-)
+_DELETE_FIELDS: LiteralString = "DELETE FROM tiermem_index.fields WHERE space = %s AND collection = %s"
+_DELETE_MARK: LiteralString = "DELETE FROM tiermem_index.marks WHERE space = %s"
 _HELD: LiteralString = (
     "changed AS MATERIALIZED (SELECT n, owner FROM tiermem_index.points"
     " WHERE space = %s AND collection = %s AND id = ANY(%s::uuid[])),"
@@ -406,17 +406,12 @@ class PostgresIndex(ProjectedIndex):
 
     def _clear(self, collection: Collection, space: str) -> None:
         with self._writing(space) as transaction:
-            place = [space, collection]
-            transaction.execute((_DELETE, place), (_DELETE_HOLDERS, place), (_DELETE_FIELDS, place))
+            transaction.execute(*_deletions(collection, space))
 
     def _forget(self, space: str) -> None:
+        deletions = [statement for collection in COLLECTIONS for statement in _deletions(collection, space)]
         with self._writing(space) as transaction:
-            transaction.execute(
-                ("DELETE FROM tiermem_index.marks WHERE space = %s", [space]),
-                ("DELETE FROM tiermem_index.points WHERE space = %s", [space]),
-                (_DELETE_HOLDERS, [space, None]),
-                (_DELETE_FIELDS, [space, None]),
-            )
+            transaction.execute((_DELETE_MARK, [space]), *deletions)
 
     def _find(
         self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
@@ -533,7 +528,7 @@ class PostgresIndex(ProjectedIndex):
 
     def _forget_mark(self, space: str) -> None:
         with self._writing(key(space)) as transaction:
-            transaction.execute(("DELETE FROM tiermem_index.marks WHERE space = %s", [key(space)]))
+            transaction.execute((_DELETE_MARK, [key(space)]))
 
     def _shut(self) -> None:
         release_database(self._database)
@@ -589,6 +584,11 @@ async def _open(kind: type[PostgresIndex], url: str, request: IndexRequest) -> P
     )
     request.closing.push_async_callback(index.close)
     return index
+
+
+def _deletions(collection: Collection, space: str) -> list[Statement]:
+    """What deletes a collection of a space."""
+    return [(delete, [space, collection]) for delete in (_DELETE, _DELETE_HOLDERS, _DELETE_FIELDS)]
 
 
 @contextmanager

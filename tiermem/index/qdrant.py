@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from datetime import datetime, time
 from functools import partial
 from threading import RLock
@@ -363,12 +363,10 @@ def _overlap(about: About, period: Period) -> models.Filter:
 
 def check_server(url: str, *, api_key: str | None = None, seconds: int = 5) -> None:
     """Ask a Qdrant server for its collections; raises `IndexUnavailable` where that fails. Blocking."""
-    client = QdrantClient(url=url, api_key=api_key, timeout=seconds, check_compatibility=False)
-    try:
-        client.get_collections()
-    except (ApiException, OSError, ValueError) as error:
-        raise IndexUnavailable(
-            f"Qdrant at {shown_url(url)!r} cannot be reached ({type(error).__name__})"
-        ) from None
-    finally:
-        client.close()
+    with closing(_client(url, api_key, seconds, remote=True)) as client:
+        try:
+            client.get_collections()
+        except (ApiException, OSError, ValueError) as error:
+            raise IndexUnavailable(
+                f"Qdrant at {shown_url(url)!r} cannot be reached ({type(error).__name__})"
+            ) from None

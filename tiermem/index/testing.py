@@ -378,15 +378,11 @@ class IndexContract:
         async def found(*periods: Period, limit: int = 3) -> set[str]:
             within = Timeframe(periods=periods)
             modes = [mode for mode in self.modes if mode == "words" or collection != "pages"]
-            each = [
-                {
-                    hit.id
-                    for hit in await index.search(
-                        ANN, collection, "a red bicycle", limit=limit, mode=mode, within=within
-                    )
-                }
+            hits = [
+                await index.search(ANN, collection, "a red bicycle", limit=limit, mode=mode, within=within)
                 for mode in modes
             ]
+            each = [set(ids(one)) for one in hits]
             if collection == "turns":
                 wider = [(date(2024, 1, 1), date(2024, 1, 31))]  # lets through what it finds, and more
                 turns = await index.turns(ANN, "a red bicycle", limit=limit, periods=wider, within=within)
