@@ -26,7 +26,7 @@ from uuid import uuid4
 
 import anyio
 
-from pagestore import History, OpenInfo, Page, PageId, PageInfo, PageLine
+from pagestore import History, OpenInfo, Page, PageId, PageInfo, Turn
 from pagestore.codec import opened_as
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError, ReadOnly
 from tiermem.errors import IndexMismatch, MalformedReply, ModelRefused, TierMemError, unexpected
@@ -472,7 +472,7 @@ def _page_entries(pages: Iterable[Page]) -> list[Entry]:
 
 
 def _page_entry(page: Page) -> Entry:
-    times = [line.turn.said_at for line in page.lines if line.turn is not None and line.turn.said_at]
+    times = [turn.said_at for _, turn in _turns(page) if turn.said_at]
     # Everybody's own clock decides which day it is.
     times.sort(key=lambda time: time.replace(tzinfo=None))
     return Entry(
@@ -494,44 +494,45 @@ def turn_entries(page: Page, before: Page | None) -> list[Entry]:
     """
     earlier = [] if before is None else _turns(before)[-_AROUND:]
     turns = [*earlier, *_turns(page)]
-    ids = [turn_id(on, number) for on, number, _ in turns]
-    texts = [_words(line) for _, _, line in turns]
+    ids = [known_as for known_as, _ in turns]
+    texts = [_words(turn) for _, turn in turns]
     return [
         Entry(
             id=ids[at],
             session=page.session,
             text=texts[at],
-            said_at=line.turn.said_at if line.turn else None,
+            said_at=turn.said_at,
             owner=_owner(merge_owners([page.agent])),
             context=TurnContext(
-                speaker=_name(line),
-                before=_spoken(turns[at - 1][2]) if at else "",
+                speaker=_name(turn),
+                before=_spoken(turns[at - 1][1]) if at else "",
                 around="\n".join(texts[max(0, at - _AROUND) : at + _AROUND + 1]),
                 near=tuple(ids[i] for i in (at - 1, at + 1) if 0 <= i < len(ids)),
             ),
         )
-        for at, (_, _, line) in enumerate(turns)
+        for at, (_, turn) in enumerate(turns)
         if at >= len(earlier)
     ]
 
 
-def _turns(page: Page) -> list[tuple[PageId, int, PageLine]]:
-    return [(page.id, number, line) for number, line in enumerate(page.lines) if line.turn is not None]
+def _turns(page: Page) -> list[tuple[str, Turn]]:
+    """The turns of a page with the ids that the index knows them by."""
+    lines = enumerate(page.lines)
+    return [(turn_id(page.id, number), line.turn) for number, line in lines if line.turn is not None]
 
 
-def _words(line: PageLine) -> str:
-    return line.turn.text.encode(errors="replace").decode() if line.turn else ""
+def _words(turn: Turn) -> str:
+    return turn.text.encode(errors="replace").decode()
 
 
-def _name(line: PageLine) -> str | None:
+def _name(turn: Turn) -> str | None:
     """Who spoke, where that is more than a role."""
-    turn = line.turn
-    return turn.speaker if turn is not None and turn.speaker != turn.role else None
+    return turn.speaker if turn.speaker != turn.role else None
 
 
-def _spoken(line: PageLine) -> str:
-    name = _name(line)
-    return f"{name}: {_words(line)}" if name else _words(line)
+def _spoken(turn: Turn) -> str:
+    name = _name(turn)
+    return f"{name}: {_words(turn)}" if name else _words(turn)
 
 
 def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
