@@ -23,6 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
 
+from pagestore.files import new_file
 from tiermem.errors import InvalidInput, UnknownId, agent_in, name_in, not_one_of
 from tiermem.wire import Right
 
@@ -174,16 +175,8 @@ class Keys:
 
     def _write(self, keys: dict[str, Key]) -> None:
         content = {"format": FORMAT, "keys": [_key_fields(key) for key in keys.values()]}
-        partial = self._file.with_name(f"{self._file.name}.{os.getpid()}.part")
-        try:
-            out = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            with os.fdopen(out, "w", encoding="utf-8") as file:
-                json.dump(content, file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(self._file)
-        finally:
-            partial.unlink(missing_ok=True)
+        with new_file(self._file, replace=True) as out:
+            out.write(json.dumps(content, indent=1).encode("ascii"))
 
 
 def keys_beside(store: Path) -> Path:

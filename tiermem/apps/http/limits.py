@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from asyncio import Future, get_running_loop
+from asyncio import Future, get_running_loop, shield
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
@@ -123,19 +123,15 @@ class Rates:
         if len(self._left) > _MOST_CALLERS:
             self._left.popitem(last=False)
         if left < 1:
-            raise _slow_down((1 - left) / self._rate, self._rate)
+            raise SlowDown(self._rate, seconds=(1 - left) / self._rate)
 
 
 class SlowDown(TooManyRequests):
     """More requests than the key may make; `seconds` says when there is room for one again."""
 
-    seconds: float = 1.0
-
-
-def _slow_down(seconds: float, rate: float) -> SlowDown:
-    error = SlowDown(f"this key may make {rate:g} requests a second: go on in {seconds:.2f} s")
-    error.seconds = seconds
-    return error
+    def __init__(self, rate: float, *, seconds: float) -> None:
+        super().__init__(f"this key may make {rate:g} requests a second: go on in {seconds:.2f} s")
+        self.seconds = seconds
 
 
 class UsedBefore(InvalidInput):
@@ -166,7 +162,7 @@ class Repeats:
             before, answer = self._done[key]
             if before != asked:
                 raise UsedBefore("this Idempotency-Key was used for another request: give each its own")
-            return await _wait_for(answer)
+            return await shield(answer)
         future: Future[bytes] = get_running_loop().create_future()
         self._done[key] = asked, future
         try:
@@ -188,9 +184,3 @@ class Repeats:
                 return
             _, answer = self._done.pop(key)
             self._bytes -= len(answer.result())
-
-
-async def _wait_for(answer: Future[bytes]) -> bytes:
-    from asyncio import shield
-
-    return await shield(answer)
