@@ -10,27 +10,10 @@ import re
 from datetime import UTC, date, datetime, time
 
 from tiermem.errors import InvalidInput, shown
+from tiermem.text.dates import MONTHS
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            ("january", "jan"),
-            ("february", "feb"),
-            ("march", "mar"),
-            ("april", "apr"),
-            ("may",),
-            ("june", "jun"),
-            ("july", "jul"),
-            ("august", "aug"),
-            ("september", "sep", "sept"),
-            ("october", "oct"),
-            ("november", "nov"),
-            ("december", "dec"),
-        ),
-        start=1,
-    )
-    for name in names
+_MONTHS = {name: number for number, month in enumerate(MONTHS, start=1) for name in (month, month[:3])} | {
+    "sept": 9
 }
 _WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s++)?"
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"

@@ -15,28 +15,13 @@ from tiermem.dialogue.formats.transcripts import ABOUT, without_front_matter
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.transcript import opened_by
+from tiermem.text.words import word_list
 
 _BOLD = re.compile(
     r"(?P<mark>\*\*|__)(?P<speaker>[^*_:\s][^*_:]{0,59}?)(?::(?P=mark)|(?P=mark):)[ \t]*(?P<text>.*)"
 )
 _HEADING = re.compile(r"#{1,6}[ \t]+(?P<speaker>[^#].{0,59}?):?[ \t]*")
-_SPEAKERS = frozenset(
-    (
-        "user",
-        "human",
-        "you",
-        "me",
-        "assistant",
-        "ai",
-        "bot",
-        "system",
-        "tool",
-        "chatgpt",
-        "claude",
-        "gemini",
-        "model",
-    )
-)
+_SPEAKERS = frozenset(word_list("user human you me assistant ai bot system tool chatgpt claude gemini model"))
 _FEWEST = 2
 """Turns that make a file one of these."""
 
