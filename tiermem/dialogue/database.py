@@ -11,6 +11,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from functools import partial
 
 from tiermem.errors import InvalidInput
 
@@ -46,7 +47,7 @@ def as_json(data: bytes, tables: Iterable[str]) -> str:
             opened.deserialize(data)
             for name in names:
                 _check_table(opened, name)
-            opened.set_authorizer(_Reading(names))
+            opened.set_authorizer(partial(_authorize, names))
             for name in names:
                 found[name] = []
                 for row, size in _rows(opened, name):
@@ -88,15 +89,10 @@ def _check_table(opened: sqlite3.Connection, table: str) -> None:
         )
 
 
-class _Reading:
-    """An authorizer that allows to read some tables, and nothing else."""
-
-    def __init__(self, tables: tuple[str, ...]) -> None:
-        self._tables = tables
-
-    def __call__(self, action: int, table: str | None, *_: str | None) -> int:
-        is_read = action == sqlite3.SQLITE_READ and table in self._tables
-        return sqlite3.SQLITE_OK if is_read or action == sqlite3.SQLITE_SELECT else sqlite3.SQLITE_DENY
+def _authorize(tables: tuple[str, ...], action: int, table: str | None, *_: str | None) -> int:
+    """Allow to read some tables, and nothing else."""
+    is_read = action == sqlite3.SQLITE_READ and table in tables
+    return sqlite3.SQLITE_OK if is_read or action == sqlite3.SQLITE_SELECT else sqlite3.SQLITE_DENY
 
 
 def _rows(opened: sqlite3.Connection, table: str) -> Iterator[tuple[dict[str, object], int]]:

@@ -58,7 +58,7 @@ def read_dialogue(
     try:
         with skip_unreadable(skipped if on_skipped is not None else None):
             opened = Source(name=name, text="", session=session, stamps=stamps, keep_thinking=keep_thinking)
-            conversations = _read(data, format, opened)
+            conversations = _read(unpack(data), format, opened)
             conversations = tuple(map(_with_short_names, conversations))
     except InvalidInput as error:
         raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
@@ -99,13 +99,13 @@ def _with_short_names(conversation: Conversation) -> Conversation:
 def _fetch(source: str | Path | IO[bytes] | IO[str]) -> tuple[str, bytes]:
     if isinstance(source, str | Path):
         if str(source) == STDIN:
-            return "stdin", _unpack(sys.stdin.buffer.read(), "stdin")
+            return "stdin", sys.stdin.buffer.read()
         try:
             data = Path(source).read_bytes()
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise InvalidInput(f"cannot read {str(source)!r}: {why}") from error
-        return str(source), _unpack(data, str(source))
+        return str(source), data
     try:
         given = source.read()
     except (AttributeError, TypeError, ValueError, OSError) as error:
@@ -114,14 +114,7 @@ def _fetch(source: str | Path | IO[bytes] | IO[str]) -> tuple[str, bytes]:
         raise InvalidInput(f"{shown(source)} gives neither text nor bytes: it cannot be read")
     name = str(getattr(source, "name", "") or "dialogue")
     data = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else given
-    return name, _unpack(data, name)
-
-
-def _unpack(data: bytes, name: str) -> bytes:
-    try:
-        return unpack(data)
-    except InvalidInput as error:
-        raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
+    return name, data
 
 
 def _decode(data: bytes) -> str:
