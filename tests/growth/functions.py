@@ -363,15 +363,16 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     },
     "tiermem.dialogue.transcript.parse_transcript": lambda text: {"text": f"Ann: {text}", "session": "s"},
     "tiermem.dialogue.longmemeval.parse_longmemeval": lambda text: {"document": [text]},
-    "tiermem.dialogue.turns_file.parse_lines": lambda text: {"text": text, "session": "s"},
-    "tiermem.dialogue.turns_file.parse_array": lambda text: {
-        "document": [{"speaker": "Ann", "text": text}],
-        "session": "s",
-    },
+    "tiermem.dialogue.turns_file.array_turns": lambda text: {"document": [{"speaker": "Ann", "text": text}]},
     "tiermem.dialogue.formats.memories.entries": lambda text: {"source": _items(text), "keys": ["items"]},
     "tiermem.dialogue.formats.memories.first_entry": lambda text: {
         "source": _items(text),
         "keys": ["items"],
+    },
+    "tiermem.dialogue.formats.memories.read_memories": lambda text: {
+        "source": _items(text),
+        "keys": ["items"],
+        "read": lambda entry: ("s", turn(str(entry))),
     },
     "tiermem.dialogue.formats.memories.session_name": lambda text: {"by": "mem0", "names": [text]},
     "tiermem.dialogue.formats.memories.fact_turn": lambda text: {
@@ -382,6 +383,10 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "known": {"id": text},
     },
     "tiermem.dialogue.error_location.listing": lambda text: {"record": {"turns": [text]}, "key": "turns"},
+    "tiermem.dialogue.error_location.objects": lambda text: {
+        "record": {"turns": [{"text": text}]},
+        "key": "turns",
+    },
     "tiermem.dialogue.identity.identify_turns": lambda text: {
         "session": "s",
         "turns": [turn(line) for line in text.split("\n")],

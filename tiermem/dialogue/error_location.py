@@ -69,3 +69,8 @@ def listing(record: Mapping[str, Any], key: str) -> Sequence[Any]:
     if not isinstance(value, list):
         raise InvalidInput(f"{key!r} is not a list")
     return value
+
+
+def objects(record: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    """The objects of the list under `key`; see `listing`. What else is in it is left out."""
+    return [one for one in listing(record, key) if isinstance(one, Mapping)]

@@ -19,22 +19,12 @@ from tiermem.dialogue.messages import imported_turn_of, session_of
 from tiermem.errors import InvalidInput, NotDialogue
 
 
-def parse_lines(
-    text: str, session: str, *, stamps: bool = False, keep_thinking: bool = False
-) -> tuple[DialogueSession, ...]:
-    """Sessions of JSON lines; `NotDialogue` names the line. Blank lines are skipped."""
-    return group_sessions(json_lines(text), session, stamps=stamps, keep_thinking=keep_thinking)
-
-
-def parse_array(
-    document: object, session: str, *, stamps: bool = False, keep_thinking: bool = False
-) -> tuple[DialogueSession, ...]:
-    """Sessions of a parsed array of turns; `NotDialogue` names the turn."""
+def array_turns(document: object) -> list[tuple[str, object]]:
+    """The turns of a parsed array, each with its location."""
     turns = document.get("messages") if isinstance(document, Mapping) else document
     if not isinstance(turns, list):
         raise NotDialogue("a JSON document that is neither a list of turns nor has 'messages'")
-    placed = ((f"turn {n}", turn) for n, turn in enumerate(turns, start=1))
-    return group_sessions(placed, session, stamps=stamps, keep_thinking=keep_thinking)
+    return [(f"turn {n}", turn) for n, turn in enumerate(turns, start=1)]
 
 
 def load_json(text: str) -> Any:
@@ -49,7 +39,10 @@ def load_json(text: str) -> Any:
 
 
 def json_lines(text: str, read: Callable[[Any], Any] = lambda value: value) -> Iterator[tuple[str, Any]]:
-    """What `read` makes of each line of JSON, with its location; `NotDialogue` names the line."""
+    """What `read` makes of each line of JSON, with its location; `NotDialogue` names the line.
+
+    Blank lines are skipped.
+    """
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             values = []

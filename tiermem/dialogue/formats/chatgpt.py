@@ -8,13 +8,14 @@ by name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Reader, Source, alone, join_texts, moment
 from tiermem.dialogue.identity import identify_turns
-from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
+from tiermem.dialogue.interface import Conversation, DialogueSession, imported_turn
 from tiermem.dialogue.messages import THINKING, turn_of
 from tiermem.errors import InvalidInput
 
@@ -52,15 +53,9 @@ def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:
                 turn = turn_of({"role": role, "content": words, "id": message.get("id")})
                 thinking = {THINKING: "\n".join(thoughts)} if thoughts and role == "assistant" else {}
                 thoughts = [] if role == "assistant" else thoughts
-                yield ImportedTurn(
-                    metadata=thinking,
-                    earlier=((turn.speaker, before),) if before not in ("", words) else (),
-                    speaker=turn.speaker,
-                    text=turn.text,
-                    said_at=moment(message.get("create_time")) or moment(chat.get("create_time")),
-                    role=turn.role,
-                    turn_id=turn.turn_id,
-                )
+                said_at = moment(message.get("create_time")) or moment(chat.get("create_time"))
+                earlier = ((turn.speaker, before),) if before not in ("", words) else ()
+                yield imported_turn(replace(turn, said_at=said_at, metadata=thinking), earlier)
 
 
 def _files(metadata: Mapping[str, Any]) -> list[str]:

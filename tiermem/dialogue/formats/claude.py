@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pagestore import Turn
-from tiermem.dialogue.error_location import listing, record
+from tiermem.dialogue.error_location import listing, objects, record
 from tiermem.dialogue.formats.source import Reader, Source, alone, join_texts, moment
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
@@ -62,7 +62,7 @@ def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:
 
 def _branch(chat: Mapping[str, Any]) -> frozenset[object] | None:
     """The ids of the messages of the branch that is shown, `None` where the export names no parents."""
-    messages = [one for one in listing(chat, "chat_messages") if isinstance(one, Mapping)]
+    messages = objects(chat, "chat_messages")
     parents = {one.get("uuid"): one.get("parent_message_uuid") for one in messages if _is_named(one)}
     if not parents or len(parents) < len(messages):
         return None
@@ -82,14 +82,9 @@ def _is_named(message: Mapping[str, Any]) -> bool:
 def _words(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     said = words_of(content) if isinstance(content, list) and content else message.get("text")
-    named = {one.get("file_name") for one in listing(message, "attachments") if isinstance(one, Mapping)}
-    files = [
-        f"[file: {name}]"
-        for one in listing(message, "files")
-        if isinstance(one, Mapping)
-        and isinstance(name := one.get("file_name") or one.get("file_uuid"), str)
-        and name not in named
-    ]
+    named = {one.get("file_name") for one in objects(message, "attachments")}
+    names = [one.get("file_name") or one.get("file_uuid") for one in objects(message, "files")]
+    files = [f"[file: {name}]" for name in names if isinstance(name, str) and name not in named]
     return join_texts((said, *_attachments(message), *files)).strip()
 
 
@@ -104,8 +99,7 @@ def _words_before(message: Mapping[str, Any]) -> str:
 def _attachments(message: Mapping[str, Any]) -> list[str]:
     return [
         f"[file: {one.get('file_name', '')}]\n{one.get('extracted_content') or ''}".rstrip()
-        for one in listing(message, "attachments")
-        if isinstance(one, Mapping)
+        for one in objects(message, "attachments")
     ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pagestore import Turn
-from tiermem.dialogue.error_location import listing, record
+from tiermem.dialogue.error_location import listing, objects, record
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts, moment
 from tiermem.dialogue.interface import Conversation, ImportedTurn
 from tiermem.errors import InvalidInput
@@ -61,8 +61,8 @@ def _author_name(author: Mapping[str, Any]) -> str:
 
 def _with_names(words: str, message: Mapping[str, Any]) -> str:
     """The words with the names of those who are mentioned, in place of their ids."""
-    listed = [one for one in listing(message, "mentions") if isinstance(one, Mapping)]
-    names = {str(one.get("id")): one.get("nickname") or one.get("name") for one in listed}
+    mentioned = objects(message, "mentions")
+    names = {str(one.get("id")): one.get("nickname") or one.get("name") for one in mentioned}
     words = _MENTION.sub(lambda found: f"@{names.get(found[1]) or found[1]}", words)
     return _EMOJI.sub(r":\1:", words)
 
@@ -70,13 +70,8 @@ def _with_names(words: str, message: Mapping[str, Any]) -> str:
 def _words(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     said = content if isinstance(content, str) else ""
-    files = [one.get("fileName", "") for one in listing(message, "attachments") if isinstance(one, Mapping)]
-    embeds = [
-        one.get(key)
-        for one in listing(message, "embeds")
-        if isinstance(one, Mapping)
-        for key in ("title", "description")
-    ]
+    files = [one.get("fileName", "") for one in objects(message, "attachments")]
+    embeds = [one.get(key) for one in objects(message, "embeds") for key in ("title", "description")]
     return join_texts((said, *embeds, *(f"[file: {file}]" for file in files)))
 
 

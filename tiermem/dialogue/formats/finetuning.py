@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation, DialogueSession
-from tiermem.dialogue.turns_file import load_json, parse_array
+from tiermem.dialogue.turns_file import array_turns, group_sessions, load_json
 
 
 def _knows(source: Source) -> bool:
@@ -24,8 +24,8 @@ def _sessions(source: Source) -> Iterator[DialogueSession]:
     for number, line in enumerate(source.text.split("\n"), start=1):
         if line.strip():
             with record(f"line {number}"):
-                session = f"{source.session}-{number}"
-                yield from parse_array(load_json(line), session, keep_thinking=source.keep_thinking)
+                session, turns = f"{source.session}-{number}", array_turns(load_json(line))
+                yield from group_sessions(turns, session, keep_thinking=source.keep_thinking)
 
 
 READER = Reader(name="fine-tuning", knows=_knows, read=_read)

@@ -7,15 +7,8 @@ so all of it is what Hindsight says; units that are not valid any more are left 
 from __future__ import annotations
 
 from pagestore import Turn
-from tiermem.dialogue.formats.memories import (
-    Entry,
-    by_session,
-    entries,
-    fact_turn,
-    first_entry,
-    read_entries,
-)
-from tiermem.dialogue.formats.source import Reader, Source, alone
+from tiermem.dialogue.formats.memories import Entry, fact_turn, first_entry, read_memories
+from tiermem.dialogue.formats.source import Reader, Source
 from tiermem.dialogue.interface import Conversation
 
 _BY = "hindsight"
@@ -30,7 +23,7 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(by_session(read_entries(entries(source, _LISTS), _unit)))
+    return read_memories(source, _LISTS, _unit)
 
 
 def _unit(unit: Entry) -> tuple[str, Turn | None]:

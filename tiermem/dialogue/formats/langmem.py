@@ -11,16 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pagestore import Turn
-from tiermem.dialogue.formats.memories import (
-    Entry,
-    by_session,
-    entries,
-    fact_turn,
-    first_entry,
-    read_entries,
-    session_name,
-)
-from tiermem.dialogue.formats.source import Reader, Source, alone
+from tiermem.dialogue.formats.memories import Entry, fact_turn, first_entry, read_memories, session_name
+from tiermem.dialogue.formats.source import Reader, Source
 from tiermem.dialogue.interface import Conversation
 
 _BY = "langmem"
@@ -33,7 +25,7 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(by_session(read_entries(entries(source, ["items"]), _item)))
+    return read_memories(source, ["items"], _item)
 
 
 def _item(item: Entry) -> tuple[str, Turn | None]:

@@ -8,10 +8,11 @@ older one, one agent with its `core_memory`. An agent file holds the last messag
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pagestore import Turn
-from tiermem.dialogue.error_location import listing, record
+from tiermem.dialogue.error_location import listing, objects, record
 from tiermem.dialogue.formats.memories import fact_turn, session_name
 from tiermem.dialogue.formats.source import Reader, Source, alone, moment
 from tiermem.dialogue.identity import identify_turns
@@ -32,7 +33,7 @@ def _knows(source: Source) -> bool:
 def _read(source: Source) -> tuple[Conversation, ...]:
     document = source.first
     agents = listing(document, "agents") or [document]
-    blocks = [block for block in listing(document, "blocks") if isinstance(block, Mapping)]
+    blocks = objects(document, "blocks")
     at = document.get("created_at")
     return alone(
         session
@@ -72,13 +73,8 @@ def _message(message: object) -> Turn | None:
     turn = turn_of({**{key: message.get(key) for key in ("role", "name", "content")}, "tool_calls": calls})
     if not turn.text.strip():
         return None
-    return Turn(
-        speaker=turn.speaker,
-        text=turn.text.strip(),
-        said_at=moment(message.get("created_at")),
-        role=turn.role,
-        metadata={"from": _BY},
-    )
+    said_at = moment(message.get("created_at"))
+    return replace(turn, text=turn.text.strip(), said_at=said_at, metadata={"from": _BY})
 
 
 def _block(block: object, at: object) -> Turn | None:

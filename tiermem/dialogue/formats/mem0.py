@@ -22,6 +22,7 @@ from tiermem.dialogue.formats.memories import (
     fact_turn,
     first_entry,
     read_entries,
+    read_memories,
     session_name,
 )
 from tiermem.dialogue.formats.source import Reader, Source, alone, moment
@@ -46,7 +47,7 @@ def _knows(source: Source) -> bool:
 def _read(source: Source) -> tuple[Conversation, ...]:
     if "memory_id" in first_entry(source, (*_LISTS, *TABLES)):
         return alone(by_session(_of_database(source)))
-    return alone(by_session(read_entries(entries(source, _LISTS), _memory)))
+    return read_memories(source, _LISTS, _memory)
 
 
 def _memory(entry: Entry) -> tuple[str, Turn | None]:

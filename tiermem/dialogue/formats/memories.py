@@ -12,9 +12,9 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import record
-from tiermem.dialogue.formats.source import Source, moment
+from tiermem.dialogue.formats.source import Source, alone, moment
 from tiermem.dialogue.identity import identify_turns
-from tiermem.dialogue.interface import DialogueSession
+from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.turns_file import json_lines
 from tiermem.errors import InvalidInput
@@ -87,6 +87,11 @@ def session_name(by: str, names: Iterable[object]) -> str:
     """The name of a session: `mem0 (ann)` with the first name given, or `mem0` without one."""
     name = next((one for one in names if isinstance(one, str) and one), None)
     return by if name is None else f"{by} ({name})"
+
+
+def read_memories(source: Source, keys: Sequence[str], read: Any) -> tuple[Conversation, ...]:
+    """One conversation of what `read` makes of the entries of a source, each with its session."""
+    return alone(by_session(read_entries(entries(source, keys), read)))
 
 
 def read_entries(found: Iterable[tuple[str, Entry]], read: Any) -> Iterator[tuple[str, Turn | None]]:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pagestore import Turn
-from tiermem.dialogue.error_location import listing, record
+from tiermem.dialogue.error_location import objects, record
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts
 from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
 from tiermem.dialogue.turns_file import load_json
@@ -110,14 +110,16 @@ def _words(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
     text = message.get("text")
     said = _plain(text, users) if isinstance(text, str) else ""
     said = said if said.strip() else _plain("\n".join(_texts_of(message.get("blocks"), users)), users)
-    files = [one.get("name", "") for one in listing(message, "files") if isinstance(one, Mapping)]
     attached = [
         _plain(text, users)
-        for one in listing(message, "attachments")
-        if isinstance(one, Mapping)
+        for one in objects(message, "attachments")
         for text in _attachment_texts(one, users)
     ]
-    return join_texts((said, *attached, *(f"[file: {file}]" for file in files)))
+    return join_texts((said, *attached, *_files(message)))
+
+
+def _files(message: Mapping[str, Any]) -> list[str]:
+    return [f"[file: {one.get('name', '')}]" for one in objects(message, "files")]
 
 
 def _plain(text: str, users: Mapping[str, str]) -> str:
@@ -140,8 +142,8 @@ def _plain(text: str, users: Mapping[str, str]) -> str:
 
 def _attachment_texts(attachment: Mapping[str, Any], users: Mapping[str, str]) -> list[str]:
     """The texts of an attachment; its blocks, or what it has in their place."""
-    fields = listing(attachment, "fields")
-    named = [join_texts((one.get("title"), one.get("value"))) for one in fields if isinstance(one, Mapping)]
+    fields = objects(attachment, "fields")
+    named = [join_texts((one.get("title"), one.get("value"))) for one in fields]
     text = attachment.get("text") or attachment.get("fallback")
     if isinstance(text, str) and text:
         return [text]
@@ -195,13 +197,8 @@ def _words_before(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
     said = text if isinstance(text, str) else ""
     said = _MENTION.sub(lambda found: f"@{users.get(found[1], found[1])}", said)
     said = said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    files = [one.get("name", "") for one in listing(message, "files") if isinstance(one, Mapping)]
-    attached = [
-        one.get("text") or one.get("fallback")
-        for one in listing(message, "attachments")
-        if isinstance(one, Mapping)
-    ]
-    return join_texts((said, *attached, *(f"[file: {file}]" for file in files)))
+    attached = [one.get("text") or one.get("fallback") for one in objects(message, "attachments")]
+    return join_texts((said, *attached, *_files(message)))
 
 
 def _moment(ts: object) -> datetime:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tiermem.dialogue.formats.benchmarks import is_benchmark
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation
-from tiermem.dialogue.turns_file import parse_array, parse_lines
+from tiermem.dialogue.turns_file import array_turns, group_sessions, json_lines
 
 _WHOLE = {"messages", "chats", "mapping", "chat_messages"}
 """What a whole chat on one line holds."""
@@ -23,13 +25,16 @@ def _opens_with_a_turn(source: Source) -> bool:
 
 
 def _read_lines(source: Source) -> tuple[Conversation, ...]:
-    options = {"stamps": source.stamps, "keep_thinking": source.keep_thinking}
-    return alone(parse_lines(source.text, source.session, **options))
+    return _read_turns(source, json_lines(source.text))
 
 
 def _read_array(source: Source) -> tuple[Conversation, ...]:
+    return _read_turns(source, array_turns(source.document))
+
+
+def _read_turns(source: Source, turns: Iterable[tuple[str, object]]) -> tuple[Conversation, ...]:
     options = {"stamps": source.stamps, "keep_thinking": source.keep_thinking}
-    return alone(parse_array(source.document, source.session, **options))
+    return alone(group_sessions(turns, source.session, **options))
 
 
 LINES = Reader(name="turns", knows=_is_lines, read=_read_lines)
