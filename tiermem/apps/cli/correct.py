@@ -14,19 +14,14 @@ def correct(
     unit_id: options.UnitId,
     text: Annotated[str, typer.Argument(help="What holds in its place, in a sentence.")],
     *,
-    speaker: options.Speaker = None,
+    attribution: options.Attribution,
     session: Annotated[str | None, typer.Option("--session", help="Said in this one (the unit's).")] = None,
-    trust: options.Trust = None,
-    metadata: options.Metadata = None,
-    importance: options.Importance = None,
     place: options.Place,
     output: options.Output,
 ) -> None:
     """Remember a fact in place of a unit, which it supersedes."""
-    known = options.key_values("--metadata", metadata)
+    keywords = attribution.keywords()
     with place.open() as memory:
         unit = options.unit_named(memory, unit_id)
-        done = memory.correct(
-            unit, text, session=session, speaker=speaker, trust=trust, metadata=known, importance=importance
-        )
+        done = memory.correct(unit, text, session=session, **keywords)
     output.show(done, lambda: remembered(done))

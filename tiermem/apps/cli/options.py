@@ -93,11 +93,9 @@ ReasonUnlessTried = Annotated[
     str, typer.Option("--reason", help="Why. It stays on record; not needed for a dry run.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do nothing: say exactly what would go.")]
-Speaker = Annotated[str | None, typer.Option(help="Who states it (user).")]
 SaidRole = Annotated[
     str | None, typer.Option("--role", help="In which role, if none is named: user, assistant, tool, …")
 ]
-Trust = Annotated[str | None, typer.Option(help="How far to trust it.")]
 AnswerId = Annotated[str | None, typer.Argument(help="An answer's id (the newest answer).")]
 PageId = Annotated[str, typer.Argument(help="A page id, or a beginning that only one page has.")]
 UnitId = Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")]
@@ -198,6 +196,20 @@ class FilterOptions:
         """As keywords of `ask`, `search`, `recall` and `context`."""
         asked_at = moment("--asked-at", self.asked_at)
         return {**asdict(self), "asked_at": asked_at, "where": key_values("--where", self.where)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribution:
+    """Who states a fact, and what is kept with it, under the names that a memory's methods give it."""
+
+    speaker: Annotated[str | None, typer.Option(help="Who states it (user).")] = None
+    trust: Annotated[str | None, typer.Option(help="How far to trust it.")] = None
+    metadata: Metadata = None
+    importance: Importance = None
+
+    def keywords(self) -> dict[str, Any]:
+        """As keywords of `remember` and `correct`."""
+        return {**asdict(self), "metadata": key_values("--metadata", self.metadata)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,27 +15,16 @@ from tiermem.apps.present.tables import pairs, still_rests
 def remember(
     fact: Annotated[str, typer.Argument(help="What to remember, in a sentence.")],
     *,
-    speaker: options.Speaker = None,
+    attribution: options.Attribution,
     role: options.SaidRole = None,
     session: Annotated[str, typer.Option("--session", help="The session it is said in.")] = "main",
-    trust: options.Trust = None,
-    metadata: options.Metadata = None,
-    importance: options.Importance = None,
     place: options.Place,
     output: options.Output,
 ) -> None:
     """Keep a fact word for word, as a turn and a unit of its own; without a model call."""
-    known = options.key_values("--metadata", metadata)
+    keywords = attribution.keywords()
     with place.open() as memory:
-        done = memory.remember(
-            fact,
-            session=session,
-            speaker=speaker,
-            role=role,
-            trust=trust,
-            metadata=known,
-            importance=importance,
-        )
+        done = memory.remember(fact, session=session, role=role, **keywords)
     output.show(done, lambda: remembered(done))
 
 
