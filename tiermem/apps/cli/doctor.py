@@ -62,8 +62,7 @@ def _examine(store: StorePlace) -> tuple[ExaminedItem, ...]:
         settings = tiermem.Settings()
     except InvalidInput as error:
         state = str(error).removeprefix("these settings cannot be used: ")
-        advice = "correct the TIERMEM_… variables of the environment"
-        return (ExaminedItem(what="settings", verdict="missing", state=state, advice=advice),)
+        return (_missing("settings", state, "correct the TIERMEM_… variables of the environment"),)
     looks: tuple[Callable[[], ExaminedItem], ...] = (
         _versions,
         lambda: _weights(settings),
@@ -75,6 +74,10 @@ def _examine(store: StorePlace) -> tuple[ExaminedItem, ...]:
     found = tuple(look() for look in looks)
     dates = (_dates(store),) if found[-1].verdict == "good" else ()
     return (*found, *dates, *rooms)
+
+
+def _missing(what: str, why: object, advice: str) -> ExaminedItem:
+    return ExaminedItem(what=what, verdict="missing", state=str(why), advice=advice)
 
 
 def _versions() -> ExaminedItem:
@@ -95,15 +98,14 @@ def _weights(settings: tiermem.Settings) -> ExaminedItem:
     try:
         check_installed()
     except EmbedderUnavailable as error:
-        advice = "until then what was said is found by its words alone"
-        return ExaminedItem(what="weights", verdict="missing", state=str(error), advice=advice)
+        return _missing("weights", error, "until then what was said is found by its words alone")
     try:
         found = find_weights(settings.weights) if settings.weights is not None else _local_weights()
     except EmbedderUnavailable as error:
-        return ExaminedItem(what="weights", verdict="missing", state=str(error), advice=WAYS_OUT)
+        return _missing("weights", error, WAYS_OUT)
     if found is None:
         state = "all-MiniLM-L6-v2 is not on this machine; it is downloaded when a memory is first opened"
-        return ExaminedItem(what="weights", verdict="missing", state=state, advice=WAYS_OUT)
+        return _missing("weights", state, WAYS_OUT)
     return ExaminedItem(what="weights", verdict="good", state=f"all-MiniLM-L6-v2 in {found}")
 
 
@@ -128,13 +130,11 @@ def _model(settings: tiermem.Settings) -> ExaminedItem:
         served = anyio.run(_served_models, settings, settings.model)
     except TierMemError as error:
         advice = "see that the endpoint is up, and that TIERMEM_BASE_URL and TIERMEM_API_KEY are right"
-        return ExaminedItem(what="model", verdict="missing", state=str(error), advice=advice)
+        return _missing("model", error, advice)
     took = f"{time.monotonic() - began:.1f} s"
     if served and not {settings.model, f"{settings.model}:latest"} & served:
         state = f"{where} answers in {took} and does not list {settings.model!r}"
-        return ExaminedItem(
-            what="model", verdict="missing", state=state, advice="name one with TIERMEM_MODEL"
-        )
+        return _missing("model", state, "name one with TIERMEM_MODEL")
     return ExaminedItem(what="model", verdict="good", state=f"{settings.model} at {where}, answers in {took}")
 
 
@@ -170,8 +170,7 @@ def _index(settings: tiermem.Settings, store: StorePlace) -> ExaminedItem:
 
         check_server(settings.index, api_key=key)
     except IndexUnavailable as error:
-        advice = "start the server, or set TIERMEM_INDEX=embedded"
-        return ExaminedItem(what="index", verdict="missing", state=str(error), advice=advice)
+        return _missing("index", error, "start the server, or set TIERMEM_INDEX=embedded")
     return ExaminedItem(what="index", verdict="good", state=f"a Qdrant server at {shown_url(settings.index)}")
 
 
@@ -183,8 +182,7 @@ def _index_in_store(url: str | None) -> ExaminedItem:
     except NotAStore:
         return ExaminedItem(what="index", verdict="absent", state="made in the database with the store")
     except (TierMemError, PageStoreError) as error:
-        advice = "install pgvector on the server, or leave TIERMEM_INDEX out"
-        return ExaminedItem(what="index", verdict="missing", state=str(error), advice=advice)
+        return _missing("index", error, "install pgvector on the server, or leave TIERMEM_INDEX out")
     return ExaminedItem(what="index", verdict="good", state=f"in the database of the store, {found}")
 
 
@@ -196,7 +194,7 @@ def _store(store: StorePlace) -> ExaminedItem:
         return ExaminedItem(what="store", verdict="absent", state=f"none at {store} yet", advice=advice)
     except (PageStoreError, InvalidInput) as error:
         advice = "`tiermem verify` says more" if store.directory is not None else "correct the URL of --store"
-        return ExaminedItem(what="store", verdict="missing", state=str(error), advice=advice)
+        return _missing("store", error, advice)
     return ExaminedItem(what="store", verdict="good", state=f"{store}, {counted(len(spaces), 'space')}")
 
 
@@ -212,8 +210,7 @@ def _dates(store: StorePlace) -> ExaminedItem:
                 command = options.Place(store=store, space=space).command("redate")
                 outdated.append(f"`{command}` changes {counted(count, 'unit')}")
     except (PageStoreError, TierMemError) as error:
-        advice = "`tiermem verify` says more"
-        return ExaminedItem(what="dates", verdict="missing", state=str(error), advice=advice)
+        return _missing("dates", error, "`tiermem verify` says more")
     if outdated:
         state = "units have other dates than today's rules compute"
         return ExaminedItem(what="dates", verdict="outdated", state=state, advice="; ".join(outdated))
@@ -243,8 +240,7 @@ def _room(store: Path) -> ExaminedItem:
     free = shutil.disk_usage(there).free
     state = f"{free / (1 << 30):,.1f} GiB free at {there}"
     if free < _LITTLE:
-        advice = "make room: the index needs it first"
-        return ExaminedItem(what="room", verdict="missing", state=state, advice=advice)
+        return _missing("room", state, "make room: the index needs it first")
     return ExaminedItem(what="room", verdict="good", state=state)
 
 
