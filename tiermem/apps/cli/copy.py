@@ -7,13 +7,12 @@ from contextlib import closing
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from pagestore import SpaceId
 from pagestore.copying import CopiedSpace
 from tiermem.apps.cli import options
 from tiermem.apps.present.progress import progress
-from tiermem.apps.present.tables import table
+from tiermem.apps.present.tables import figures_table
 from tiermem.errors import InvalidInput
 from tiermem.storage import StorePlace, copy_space, open_store
 from tiermem.text.unicode import show_controls
@@ -38,7 +37,8 @@ def copy(
     takes nothing more. The index is made when a space is first used there.
     """
     done = _copied(source, dest, None if space is None else [SpaceId(space)])
-    output.show({"source": str(source), "copy": str(dest), "spaces": done}, lambda: _in_words(done))
+    shown = {"source": str(source), "copy": str(dest), "spaces": done}
+    output.show(shown, lambda: figures_table(done, ("turns", "pages", "records", "new")))
 
 
 def _copied(
@@ -55,12 +55,3 @@ def _copied(
             with progress(f"{show_controls(name)}: copying", "records") as report:
                 done.append(copy_space(there, made, name, progress=report))
     return tuple(done)
-
-
-def _in_words(done: Sequence[CopiedSpace]) -> Table:
-    figures = ("turns", "pages", "records", "new")
-    rows = [
-        (show_controls(one.space), *(f"{n:,}" for n in (one.turns, one.pages, one.records, one.new)))
-        for one in done
-    ]
-    return table(("space", *figures), rows, numbers=figures)

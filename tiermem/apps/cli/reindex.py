@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.progress import progress
-from tiermem.apps.present.tables import table
+from tiermem.apps.present.tables import figures_table
 from tiermem.storage import StorePlace
 
 
@@ -41,7 +40,7 @@ def reindex(
     done = (
         _rebuilt(store, tiermem.spaces(store.address)) if space is None else (_rebuilt_space(store, space),)
     )
-    output.show({"spaces": done}, lambda: _rebuilt_table(done))
+    output.show({"spaces": done}, lambda: figures_table(done, ("units", "pages")))
 
 
 def _rebuilt(store: StorePlace, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
@@ -71,8 +70,3 @@ def _rebuilt_space(store: StorePlace, space: str) -> Rebuilt:
     ):
         stats = memory.reindex()
     return Rebuilt(space=space, units=stats.units, pages=stats.pages)
-
-
-def _rebuilt_table(done: Sequence[Rebuilt]) -> Table:
-    rows = [(one.space, f"{one.units:,}", f"{one.pages:,}") for one in done]
-    return table(("space", "units", "pages"), rows, numbers=("units", "pages"))

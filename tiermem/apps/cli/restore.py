@@ -15,7 +15,7 @@ import tiermem
 from pagestore.backup import SavedSpace
 from tiermem.apps.cli import options
 from tiermem.apps.present.progress import progress
-from tiermem.apps.present.tables import table
+from tiermem.apps.present.tables import figures_table
 from tiermem.storage import StorePlace
 from tiermem.text.unicode import show_controls
 
@@ -47,9 +47,4 @@ def _in_words(done: Sequence[SavedSpace], store: StorePlace) -> Group:
 
 def saved_spaces(saved: Sequence[SavedSpace]) -> Table:
     """What a backup holds, one row a space."""
-    columns = ("space", "turns", "pages", "records", "bytes")
-    figures = ((one.turns, one.pages, one.records, one.bytes) for one in saved)
-    rows = [
-        (show_controls(one.space), *(f"{n:,}" for n in row)) for one, row in zip(saved, figures, strict=True)
-    ]
-    return table(columns, rows, numbers=columns[1:])
+    return figures_table(saved, ("turns", "pages", "records", "bytes"))

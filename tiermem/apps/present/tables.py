@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -50,6 +51,12 @@ def table(
     for row in rows:
         drawn.add_row(*(cell if isinstance(cell, Text) else show_controls(cell) for cell in row))
     return drawn
+
+
+def figures_table(spaces: Iterable[Any], figures: Sequence[str]) -> Table:
+    """A row a space: its name, then these of its figures."""
+    rows = [(one.space, *(f"{getattr(one, name):,}" for name in figures)) for one in spaces]
+    return table(("space", *figures), rows, numbers=figures)
 
 
 def numbered_table(items: Sequence[tuple[int, Text]]) -> Table:
