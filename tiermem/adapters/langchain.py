@@ -80,10 +80,6 @@ class TierMemChatMessageHistory(BaseChatMessageHistory):
         """The messages, oldest first."""
         return messages_from_dict([kept.item for kept in self._items.newest()])
 
-    async def aget_messages(self) -> list[BaseMessage]:
-        """The messages, oldest first."""
-        return await in_thread(lambda: self.messages)
-
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Store messages; durable when this returns."""
         self._items.add(

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 import tiermem
-from tiermem.adapters.finding import as_filters, in_thread, sources_for
+from tiermem.adapters.finding import as_filters, sources_for
 from tiermem.adapters.items import Items
 from tiermem.errors import InvalidInput
 
@@ -48,10 +48,7 @@ def recall_node(
         question = said_in(said[-1]) if said else ""
         return {into: sources_for(memory, question, max_tokens, as_filters(only or {}))}
 
-    async def awaited(state: Any) -> dict[str, str]:
-        return await in_thread(recall, state)
-
-    return RunnableLambda(recall, afunc=awaited, name="recall")
+    return RunnableLambda(recall, name="recall")
 
 
 def remember_node(
@@ -76,10 +73,7 @@ def remember_node(
         items.add(_turn(items, message, number) for number, message in enumerate(_messages(state, messages)))
         return {}
 
-    async def awaited(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        return await in_thread(remember, state, config)
-
-    return RunnableLambda(remember, afunc=awaited, name="remember")
+    return RunnableLambda(remember, name="remember")
 
 
 def _messages(state: Any, name: str) -> Sequence[BaseMessage]:
