@@ -291,9 +291,7 @@ def any_key(value: object) -> str | None:
 
 def callback(value: _T) -> _T:
     """What is called with items that left, or `None`."""
-    if value is not None and not callable(value):
-        raise InvalidInput(f"on_evicted must be called with items, and {shown(value)} cannot be")
-    return value
+    return _callable(value, "on_evicted", "items")
 
 
 def switch(value: object, name: str) -> bool:
@@ -484,17 +482,14 @@ def runs(value: object) -> tuple[str, ...]:
 
 def progress(value: _T) -> _T:
     """What is called with how far a run is, or `None`."""
-    if value is not None and not callable(value):
-        raise InvalidInput(f"progress must be called with two numbers, and {shown(value)} cannot be")
-    return value
+    return _callable(value, "progress", "two numbers")
 
 
 def on_step(value: Callable[[AskStep], None] | None) -> Callable[[AskStep], None] | None:
     """What is called with the steps of a question, or `None`; what it raises is `CallbackFailed`."""
     if value is None:
         return None
-    if not callable(value):
-        raise InvalidInput(f"on_step must be called with a step, and {shown(value)} cannot be")
+    _callable(value, "on_step", "a step")
 
     def call(step: AskStep) -> None:
         try:
@@ -503,6 +498,12 @@ def on_step(value: Callable[[AskStep], None] | None) -> Callable[[AskStep], None
             raise CallbackFailed(f"on_step raised {error!r}; the question is not answered") from error
 
     return call
+
+
+def _callable(value: _T, name: str, given: str) -> _T:
+    if value is not None and not callable(value):
+        raise InvalidInput(f"{name} must be called with {given}, and {shown(value)} cannot be")
+    return value
 
 
 def place(value: object, name: str) -> str:

@@ -1210,7 +1210,7 @@ class AsyncMemory:
             await self._release()
 
     async def _release(self) -> None:
-        """Let go of the open parts, which other memories of this process may still use."""
+        """Close the open parts, unless other memories of this process use them."""
         await self._opened.let_go(self._user)
 
     @property

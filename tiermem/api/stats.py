@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pagestore import Page, PageInfo, SpaceId
 from tiermem.ledger import EVERYTHING_SEEN, PageSummary, Tier1, Visibility
-from tiermem.model import Budget, StepUsage, Usage
+from tiermem.model import Budget, StepUsage, Usage, merge_owners
 
 _SHOWN = 20
 """Pages set aside whose reasons are given."""
@@ -124,14 +124,8 @@ def stats(
         spent_today=spent_today,
         daily=daily,
         problems=(*map(str, aside[-_SHOWN:]), *problems),
-        agents=tuple(
-            sorted(_agent_names(one.agent for one in sealed) | _agent_names(one.agent for one in filling))
-        ),
+        agents=merge_owners((one.agent for one in sealed), (one.agent for one in filling)),
     )
-
-
-def _agent_names(agents: Iterable[str | None]) -> set[str]:
-    return {agent for agent in agents if agent is not None}
 
 
 def _rate(pages: Iterable[PageSummary]) -> float | None:
