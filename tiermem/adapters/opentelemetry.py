@@ -123,13 +123,6 @@ def _count(result: object) -> int | None:
 def _tell_of_reply(span: Span, reply: object) -> None:
     if isinstance(reply, Reply):
         span.set_attribute("gen_ai.response.model", reply.model)
-        for name, count in _token_counts(reply.usage).items():
-            span.set_attribute(f"gen_ai.usage.{name}", count)
-
-
-def _token_counts(usage: tiermem.Usage) -> dict[str, int]:
-    return {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cache_read.input_tokens": usage.cached_tokens,
-    }
+        span.set_attribute("gen_ai.usage.input_tokens", reply.usage.input_tokens)
+        span.set_attribute("gen_ai.usage.output_tokens", reply.usage.output_tokens)
+        span.set_attribute("gen_ai.usage.cache_read.input_tokens", reply.usage.cached_tokens)

@@ -93,25 +93,18 @@ def _as_written(hint: Any) -> Any:
     if hint in _PLAIN or origin is Literal:
         return hint
     if origin in (Union, types.UnionType):
-        kinds = [kind for kind in map(_as_written, args) if kind is not _NOTHING]
+        kinds = [kind for kind in map(_as_written, args) if kind is not _Nothing]
         return reduce(or_, kinds)
     if origin is tuple:
         return GivenTimes
     if origin in (list, collections.abc.Iterable, collections.abc.Sequence):
         return list[_as_written(args[0])]  # type: ignore[misc]
     if origin is collections.abc.Mapping:
-        return dict[str, _value(args[1])]  # type: ignore[misc]
+        return dict[str, args[1] if args[1] is Any else _as_written(args[1])]  # type: ignore[misc]
     if isinstance(hint, NewType):
         return _as_written(hint.__supertype__)
-    return _NOTHING
+    return _Nothing
 
 
 class _Nothing:
     """What has no form in JSON: an object of the caller's own."""
-
-
-_NOTHING = _Nothing
-
-
-def _value(hint: Any) -> Any:
-    return hint if hint is Any else _as_written(hint)
