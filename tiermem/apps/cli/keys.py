@@ -26,15 +26,8 @@ app = typer.Typer(
 
 def _public_fields(key: Key) -> dict[str, object]:
     """What may be shown of a key: everything but its hash."""
-    return {
-        "id": key.id,
-        "name": key.name,
-        "spaces": key.spaces,
-        "rights": key.rights,
-        "agent": key.agent,
-        "made": key.made,
-        "expires": key.expires,
-    }
+    names = ("id", "name", "spaces", "rights", "agent", "made", "expires")
+    return {name: getattr(key, name) for name in names}
 
 
 @app.command("make")

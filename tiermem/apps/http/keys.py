@@ -101,7 +101,7 @@ class Keys:
     def known_by(self, token: str) -> Key | None:
         """The key that somebody shows; as much is compared, and as long, for one that is not known."""
         self._look()
-        key = self._keys.get(_id_of(token))
+        key = self._keys.get(token.removeprefix("tm_").partition("_")[0])
         kept = _NOBODY if key is None else key.sha256
         same = hmac.compare_digest(_hash_token(token), kept)
         return key if same and key is not None and not key.is_over(self._clock()) else None
@@ -192,10 +192,6 @@ def _key_fields(key: Key) -> dict[str, Any]:
 
 def _hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _id_of(token: str) -> str:
-    return token.removeprefix("tm_").partition("_")[0]
 
 
 def _check_rights(rights: Sequence[Right]) -> Iterator[Right]:

@@ -43,18 +43,12 @@ _STATUSES = {
     "429": "More than may be asked for in that time; Retry-After says when to go on.",
     "default": "The server or what it depends on is at fault.",
 }
+_PROBLEM_FIELDS = ("type", "title", "status", "detail", "next", "error")
 _PROBLEM = {
     "type": "object",
     "description": "What went wrong (RFC 9457), and what to do next.",
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "next": {"type": "string"},
-        "error": {"type": "string"},
-    },
-    "required": ["type", "title", "status", "detail", "next", "error"],
+    "properties": {name: {"type": "integer" if name == "status" else "string"} for name in _PROBLEM_FIELDS},
+    "required": list(_PROBLEM_FIELDS),
 }
 _OPENED = {
     "type": "object",
