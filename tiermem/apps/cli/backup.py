@@ -41,15 +41,11 @@ def backup(
     """
     instead = "`pg_dump --schema tiermem` writes all of it"
     directory = store.require_directory("backup", instead=instead)
-    done = _backed_up(directory, dest, space=space, lines=lines, replace=replace)
-    looking.show(done, lambda: _in_words(done))
-
-
-def _backed_up(store: Path, dest: Path, *, space: str | None, lines: bool, replace: bool) -> tiermem.BackedUp:
     spaces = None if space is None else [SpaceId(space)]
-    with progress(f"{store}: copying", "MB", size=1_000_000) as report:
-        saved = write_backup(store, dest, spaces=spaces, lines=lines, replace=replace, progress=report)
-    return tiermem.BackedUp(file=dest, bytes=dest.stat().st_size, spaces=saved)
+    with progress(f"{directory}: copying", "MB", size=1_000_000) as report:
+        saved = write_backup(directory, dest, spaces=spaces, lines=lines, replace=replace, progress=report)
+    done = tiermem.BackedUp(file=dest, bytes=dest.stat().st_size, spaces=saved)
+    looking.show(done, lambda: _in_words(done))
 
 
 def _in_words(done: tiermem.BackedUp) -> Group:

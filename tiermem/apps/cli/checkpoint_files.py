@@ -9,7 +9,8 @@ from typing import Any
 
 from pagestore import Checkpoint
 from pagestore.bundle import Signature
-from pagestore.files import create_file
+from pagestore.errors import PageStoreError
+from pagestore.files import new_file
 from pagestore.values import checkpoint_of
 from tiermem.apps.present.as_json import plain
 from tiermem.errors import InvalidInput
@@ -39,14 +40,11 @@ def signatures_of(checkpoints: Sequence[Checkpoint], private_key: Path | None) -
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file that its owner alone can read, all of it or nothing; `InvalidInput` when that fails."""
-    partial = path.with_name(f"{path.name}.part")
     try:
-        partial.unlink(missing_ok=True)
-        with create_file(partial) as out:
+        with new_file(path, replace=True) as out:
             out.write(data)
-        partial.replace(path)
-    except OSError as error:
-        raise InvalidInput(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+    except PageStoreError as error:
+        raise InvalidInput(f"cannot write {str(path)!r}: {error}") from error
 
 
 def read_checkpoints(path: Path) -> Mapping[str, Checkpoint]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
 from typing import Annotated
 
 import typer
 
 from pagestore import SpaceId
-from pagestore.copying import CopiedSpace
 from tiermem.apps.cli import options
 from tiermem.apps.present.progress import progress
 from tiermem.apps.present.tables import figures_table
@@ -36,22 +34,12 @@ def copy(
     Every hash is derived again in the copy. Open it there when it is done: a copy that went on of its own
     takes nothing more. The index is made when a space is first used there.
     """
-    done = _copied(source, dest, None if space is None else [SpaceId(space)])
-    shown = {"source": str(source), "copy": str(dest), "spaces": done}
-    output.show(shown, lambda: figures_table(done, ("turns", "pages", "records", "new")))
-
-
-def _copied(
-    source: StorePlace, dest: StorePlace, spaces: Sequence[SpaceId] | None
-) -> tuple[CopiedSpace, ...]:
     if source.address == dest.address:
         raise InvalidInput(f"{source.shown!r} is copied to itself: name another place to copy it to")
     done = []
-    with (
-        closing(open_store(source, read_only=True)) as there,
-        closing(open_store(dest)) as made,
-    ):
-        for name in there.spaces() if spaces is None else spaces:
+    with closing(open_store(source, read_only=True)) as there, closing(open_store(dest)) as made:
+        for name in there.spaces() if space is None else [SpaceId(space)]:
             with progress(f"{show_controls(name)}: copying", "records") as report:
                 done.append(copy_space(there, made, name, progress=report))
-    return tuple(done)
+    shown = {"source": str(source), "copy": str(dest), "spaces": done}
+    output.show(shown, lambda: figures_table(done, ("turns", "pages", "records", "new")))

@@ -14,7 +14,7 @@ def correct(
     unit_id: options.UnitId,
     text: Annotated[str, typer.Argument(help="What holds in its place, in a sentence.")],
     *,
-    attribution: options.Attribution,
+    attribution: options.FactOptions,
     session: Annotated[str | None, typer.Option("--session", help="Said in this one (the unit's).")] = None,
     place: options.Place,
     output: options.Output,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -63,15 +63,8 @@ def _examine(store: StorePlace) -> tuple[ExaminedItem, ...]:
     except InvalidInput as error:
         state = str(error).removeprefix("these settings cannot be used: ")
         return (_missing("settings", state, "correct the TIERMEM_… variables of the environment"),)
-    looks: tuple[Callable[[], ExaminedItem], ...] = (
-        _versions,
-        lambda: _weights(settings),
-        lambda: _model(settings),
-        lambda: _index(settings, store),
-        lambda: _store(store),
-    )
     rooms = () if store.directory is None else (_room(store.directory),)
-    found = tuple(look() for look in looks)
+    found = (_versions(), _weights(settings), _model(settings), _index(settings, store), _store(store))
     dates = (_dates(store),) if found[-1].verdict == "good" else ()
     return (*found, *dates, *rooms)
 

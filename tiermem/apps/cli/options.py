@@ -36,6 +36,7 @@ DEFAULT_SPACE = "default"
 DEFAULT_STORE = parse_place("memory")
 
 EngineName = Literal["auto", "local", "model"]
+Kind = Literal["any", "units", "turns", "pages"]
 KeyValues = dict[str, str | float | bool]
 
 
@@ -199,7 +200,7 @@ class FilterOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attribution:
+class FactOptions:
     """Who states a fact, and what is kept with it, under the names that a memory's methods give it."""
 
     speaker: Annotated[str | None, typer.Option(help="Who states it (user).")] = None

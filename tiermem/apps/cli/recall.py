@@ -30,10 +30,7 @@ def recall(
     strategy: Annotated[
         Literal["hybrid", "vector", "fulltext"], typer.Option(help="By meaning, by words, or both.")
     ] = "hybrid",
-    kind: Annotated[
-        Literal["any", "units", "pages", "turns"],
-        typer.Option(help="Summaries and turns (any), or one kind."),
-    ] = "any",
+    kind: Annotated[options.Kind, typer.Option(help="Summaries and turns (any), or one kind.")] = "any",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 20,
     filters: options.FilterOptions,
     read_only: options.ReadOnly = False,

@@ -15,7 +15,7 @@ from tiermem.apps.present.tables import pairs, still_rests
 def remember(
     fact: Annotated[str, typer.Argument(help="What to remember, in a sentence.")],
     *,
-    attribution: options.Attribution,
+    attribution: options.FactOptions,
     role: options.SaidRole = None,
     session: Annotated[str, typer.Option("--session", help="The session it is said in.")] = "main",
     place: options.Place,

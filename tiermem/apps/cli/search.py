@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -21,8 +21,7 @@ def search(
     *,
     place: options.Place,
     kind: Annotated[
-        Literal["any", "units", "turns", "pages"],
-        typer.Option(help="Search summaries and turns (any), one of them, or pages."),
+        options.Kind, typer.Option(help="Search summaries and turns (any), one of them, or pages.")
     ] = "any",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results at most.")] = 10,
     filters: options.FilterOptions,

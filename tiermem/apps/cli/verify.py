@@ -80,16 +80,10 @@ def _reports(reports: Sequence[VerifyReport]) -> Group:
     columns = ("space", "records", "turns", "pages", "erased", "result", "Merkle root")
     parts: list[RenderableType] = [table(columns, rows, numbers=("records", "turns", "pages", "erased"))]
     for report in reports:
-        parts += [
-            Text(show_controls(f"{report.space}: {damage.where}: {damage.what}"), style="red")
-            for damage in report.damage
+        lines = [
+            *((f"{damage.where}: {damage.what}", "red") for damage in report.damage),
+            *((f"torn write kept in {torn}", "yellow") for torn in report.torn),
+            *((f"not proved: {what}", "yellow") for what in report.unproved),
         ]
-        parts += [
-            Text(show_controls(f"{report.space}: torn write kept in {torn}"), style="yellow")
-            for torn in report.torn
-        ]
-        parts += [
-            Text(show_controls(f"{report.space}: not proved: {what}"), style="yellow")
-            for what in report.unproved
-        ]
+        parts += [Text(show_controls(f"{report.space}: {line}"), style=style) for line, style in lines]
     return Group(*parts)
