@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiermem.llm import json_reply
-from tiermem.llm.json_reply import json_or_nearly, json_values
+from tiermem.llm.json_reply import json_or_nearly
+
+
+def values_as_written(text: str) -> list[Any]:
+    """The values of a reply that needed no repair."""
+    return [found.value for found in json_or_nearly(text) if not found.is_repaired]
+
 
 plain_json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -46,7 +52,7 @@ objects = st.dictionaries(st.text(st.characters(codec="utf-8")), plain_json, min
     ],
 )
 def test_the_values_of_a_reply_are_found_whatever_surrounds_them(text: str, values: list[Any]) -> None:
-    assert list(json_values(text)) == values
+    assert values_as_written(text) == values
 
 
 ANALYSIS = '<|channel|>analysis<|message|>maybe {"a": 2}<|end|><|start|>assistant'
@@ -91,7 +97,7 @@ def test_thinking_is_left_out_as_each_family_of_models_marks_it(text: str) -> No
     ],
 )
 def test_thinking_without_a_reply_after_it_has_no_value(text: str) -> None:
-    assert list(json_values(text)) == []
+    assert values_as_written(text) == []
 
 
 @pytest.mark.parametrize(
@@ -105,19 +111,19 @@ def test_thinking_without_a_reply_after_it_has_no_value(text: str) -> None:
     ],
 )
 def test_marks_in_the_words_of_a_whole_reply_are_words(text: str) -> None:
-    assert list(json_values(text)) == [json.loads(text)]
+    assert values_as_written(text) == [json.loads(text)]
 
 
 @pytest.mark.parametrize(
     "text", ['analysis: {"a": 1}', 'Analysis {"a": 1}', '[thinker] {"a": 1}', '<i>{"a": 1}']
 )
 def test_words_that_are_no_marks_are_prose(text: str) -> None:
-    assert list(json_values(text)) == [{"a": 1}]
+    assert values_as_written(text) == [{"a": 1}]
 
 
 @given(objects)
 def test_a_whole_value_reads_back(value: dict[str, Any]) -> None:
-    (found,) = json_values(json.dumps(value))
+    (found,) = values_as_written(json.dumps(value))
     assert json.dumps(found) == json.dumps(json.loads(json.dumps(value)))
 
 
@@ -127,12 +133,12 @@ def test_no_piece_of_a_truncated_value_is_taken_for_the_value(
 ) -> None:
     text = json.dumps({"outer": [{"inner": value}, {"inner": value}]})
     cut = data.draw(st.integers(0, len(text) - 1))
-    assert list(json_values(text[:cut])) == []
+    assert values_as_written(text[:cut]) == []
 
 
 @given(st.text())
 def test_anything_at_all_can_be_read_without_an_error(text: str) -> None:
-    for value in json_values(text):
+    for value in values_as_written(text):
         json.dumps(value, ensure_ascii=False).encode()
 
 
@@ -156,5 +162,5 @@ def test_a_hostile_reply_is_searched_and_decoded_few_times(
     calls: Counter[str] = Counter()
     for name in ("_decoder", "_OPENING", "_THOUGHT", "_END_OF_THOUGHT"):
         monkeypatch.setattr(json_reply, name, Counting(getattr(json_reply, name), calls))
-    assert list(json_values(text)) == []
+    assert values_as_written(text) == []
     assert 0 < calls.total() < 1_100

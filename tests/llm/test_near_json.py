@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiermem.llm.json_reply import JsonInReply, json_or_nearly, json_values
+from tiermem.llm.json_reply import JsonInReply, json_or_nearly
 from tiermem.llm.near_json import find_end, repair_json
 
 FACTS = {
@@ -59,6 +59,14 @@ def with_bare_keys(value: Any) -> str:
     return re.sub(r'"(\w+)":', r"\1:", json.dumps(value))
 
 
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
 def without_a_comma(value: Any) -> str:
     return json.dumps(value, indent=1).replace(",\n", "\n", 1)
 
@@ -81,7 +89,7 @@ def test_damaged_punctuation_is_repaired_and_every_word_kept(
     text = damage(value)
     (found,) = json_or_nearly(f"Sure, {{this}}:\n```json\n{text}\n```\nDone.")
     assert found.value == value
-    assert found.is_repaired == (list(json_values(text)) != [value])
+    assert found.is_repaired == (not is_json(text))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Finds the JSON in a model's reply: inside fences, after thinking, between prose.
 
 Tolerant of what surrounds a value, never of the value itself: nothing is completed or guessed, and a
-piece of a value that was cut off is not a value. With repairs, punctuation of a whole value may be wrong.
+piece of a value that was cut off is not a value. Punctuation of a whole value may be wrong.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tiermem.llm.json_texts import change_texts
 from tiermem.llm.near_json import find_end, repair_json
 from tiermem.text.unicode import join_surrogates
 
@@ -54,25 +55,17 @@ class JsonInReply:
     is_inner: bool = False
 
 
-def json_values(text: str) -> Iterator[Any]:
+def json_or_nearly(text: str) -> Iterator[JsonInReply]:
     """Every complete top-level JSON object or array in `text`, in order; never raises.
 
-    Thinking is left out unless the whole text is JSON. Lone surrogates in strings become U+FFFD.
+    Values that are whole objects or arrays once their punctuation is repaired are among them. Thinking is
+    left out unless the whole text is JSON. Lone surrogates in strings become U+FFFD.
     """
-    return (one.value for one in _values_in(text, repair=False))
-
-
-def json_or_nearly(text: str) -> Iterator[JsonInReply]:
-    """The same values, and those that are whole objects or arrays once their punctuation is repaired."""
-    return _values_in(text, repair=True)
-
-
-def _values_in(text: str, *, repair: bool) -> Iterator[JsonInReply]:
     text = text.strip().removeprefix("\ufeff")
     try:
-        whole = _with_joined_surrogates(_decoder.decode(text))
+        whole = change_texts(_decoder.decode(text), join_surrogates)
     except (ValueError, RecursionError):
-        yield from _scan(_after_thinking(text), repair=repair)
+        yield from _scan(_after_thinking(text))
     else:
         yield JsonInReply(whole)
 
@@ -85,23 +78,23 @@ def _after_thinking(text: str) -> str:
     return text[: start.start()] if start else text
 
 
-def _scan(text: str, *, repair: bool) -> Iterator[JsonInReply]:
+def _scan(text: str) -> Iterator[JsonInReply]:
     """Values from left to right.
 
     After one that does not parse the scan goes on where the decoder gave up, not one character on:
     so the whole inner values of a truncated reply are not taken for the reply.
     """
     position = failures = 0
-    repairs = _Repairs(text) if repair else None
+    repairs = _Repairs(text)
     while (opening := _OPENING.search(text, position)) and failures < _MOST_FAILURES:
         try:
             value, position = _decoder.raw_decode(text, opening.start())
-            is_inner = repairs is not None and opening.start() < repairs.position
-            yield JsonInReply(_with_joined_surrogates(value), is_inner=is_inner)
+            is_inner = opening.start() < repairs.position
+            yield JsonInReply(change_texts(value, join_surrogates), is_inner=is_inner)
         except json.JSONDecodeError as error:
-            value = repairs.value_at(opening.start()) if repairs else None
-            if repairs and value is not None:
-                yield JsonInReply(_with_joined_surrogates(value), is_repaired=True)
+            value = repairs.value_at(opening.start())
+            if value is not None:
+                yield JsonInReply(change_texts(value, join_surrogates), is_repaired=True)
                 position = repairs.position
                 continue
             if error.msg.startswith("Unterminated string"):
@@ -130,15 +123,3 @@ class _Repairs:
         end = find_end(self._text, start)
         self.position = len(self._text) if end is None else end
         return None if end is None else repair_json(self._text[start:end])
-
-
-def _with_joined_surrogates(value: Any) -> Any:
-    match value:
-        case str():
-            return join_surrogates(value)
-        case list():
-            return [_with_joined_surrogates(item) for item in value]
-        case dict():
-            return {join_surrogates(key): _with_joined_surrogates(item) for key, item in value.items()}
-        case _:
-            return value

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
+
+from tiermem.llm.json_texts import change_texts
 
 MARK = "[redacted]"
 RUN = 8
@@ -50,7 +52,7 @@ class Redaction:
 
     def in_error_json(self, value: Any) -> Any:
         """JSON of an error with every text as `in_error` leaves it."""
-        return _throughout(value, self.in_error)
+        return change_texts(value, self.in_error)
 
     def in_reply(self, text: str) -> str:
         """The words of a reply without the keys of this process."""
@@ -120,7 +122,8 @@ def _forms(secret: str) -> Iterator[str]:
     raw = secret.encode(errors="replace")
     yield secret
     encoded = quote(secret, safe="")
-    yield from {encoded, _lower_escapes(encoded), secret.replace("/", "\\/")} - {secret}
+    with_lower_escapes = _ESCAPED.sub(lambda found: found[0].lower(), encoded)
+    yield from {encoded, with_lower_escapes, secret.replace("/", "\\/")} - {secret}
     yield raw.hex()
     for shift in range(3):
         # Three bytes are four characters: those that neighbours have a share in are left off.
@@ -132,24 +135,8 @@ def _forms(secret: str) -> Iterator[str]:
 _URL_SAFE = str.maketrans("+/", "-_")
 
 
-def _lower_escapes(encoded: str) -> str:
-    return _ESCAPED.sub(lambda found: found[0].lower(), encoded)
-
-
 def _mask(found: re.Match[str]) -> str:
     return f"{found['scheme']}{found['gap']}{MARK}" if found["scheme"] else MARK
-
-
-def _throughout(value: Any, redact: Callable[[str], str]) -> Any:
-    match value:
-        case str():
-            return redact(value)
-        case list():
-            return [_throughout(item, redact) for item in value]
-        case dict():
-            return {redact(key): _throughout(item, redact) for key, item in value.items()}
-        case _:
-            return value
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
