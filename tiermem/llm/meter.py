@@ -146,16 +146,22 @@ def step(name: str) -> Iterator[None]:
         _step.reset(token)
 
 
-def pay(usage: Usage, *, prompt: str | None = None, model: str | None = None) -> None:
-    """Put a finished call on the current meter, when there is one."""
+def _paying_meters() -> Iterator[Meter]:
+    """The current meter, if there is one, and those around it."""
     meter = _meter.get()
     while meter is not None:
+        yield meter
+        meter = meter.outer
+
+
+def pay(usage: Usage, *, prompt: str | None = None, model: str | None = None) -> None:
+    """Put a finished call on the current meter, when there is one."""
+    for meter in _paying_meters():
         meter.add(_step.get(), usage)
         if prompt is not None:
             meter.prompts[prompt] = None
         if model is not None:
             meter.models[model] = None
-        meter = meter.outer
 
 
 def current() -> Meter | None:
@@ -173,17 +179,11 @@ def counted() -> Iterator[Meter]:
 
 def tokens_left() -> int | None:
     """Tokens that the current meter, and those around it, may still spend; `None` where none has a limit."""
-    meter, left = _meter.get(), None
-    while meter is not None:
-        own = meter.tokens_left()
-        left = own if left is None else left if own is None else min(left, own)
-        meter = meter.outer
-    return left
+    limits = (meter.tokens_left() for meter in _paying_meters())
+    return min((left for left in limits if left is not None), default=None)
 
 
 def check_budget() -> None:
     """Before a call: raise `BudgetExceeded` when the current meter, or one around it, is at its limit."""
-    meter = _meter.get()
-    while meter is not None:
+    for meter in _paying_meters():
         meter.check()
-        meter = meter.outer

@@ -90,7 +90,7 @@ BUGS = (
     Bug(
         name="the meter of the house is not paid",
         file="tiermem/llm/meter.py",
-        function="pay",
+        function="_paying_meters",
         before="meter = meter.outer",
         after="meter = None",
         found_by=("tests/api/test_daily_limits.py", "tests/llm", "tests/api"),
