@@ -11,7 +11,7 @@ from tiermem.proof import derive
 from tiermem.reasoning.rules import distil
 from tiermem.text import literals
 
-_REMEMBERED = (derive._mentions, literals, distil._salience)
+_REMEMBERED = (derive.mentions, literals, distil._salience)
 """What keeps the dates of the texts it read last."""
 
 

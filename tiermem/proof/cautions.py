@@ -268,10 +268,8 @@ def _check_persons(reading: _Reading, match: Match, subject: _Subject) -> Iterat
     first = min((start for start, _ in match.places), default=0)
     before = [each for each in reading.mentions if each.start <= first]
     lead = before[-1] if before else None
-    if subject.question:
-        is_other = bool(subject.persons) and _is_of_another(reading, lead, subject)
-    else:
-        is_other = bool(subject.persons) and _is_claimed_of_another(reading, lead, subject)
+    is_of_another = _is_of_another if subject.question else _is_claimed_of_another
+    is_other = bool(subject.persons) and is_of_another(reading, lead, subject)
     if is_other or _is_in_other_order(reading, match, subject):
         yield "person", []
     elif lead is not None and lead.kind == "possessive" and lead.person in subject.persons:

@@ -39,14 +39,11 @@ def term(source: Source, start: int, end: int) -> Term:
     return Term(text=text, spans=(place,) if end > start else (whole,), said_at=source.said_at)
 
 
+@lru_cache(maxsize=64)
 def mentions(source: Source, *, durations: bool = True) -> tuple[DateMention, ...]:
     """The dates a source tells; "a year ago" is that month a year earlier, and that year."""
-    return _mentions(source.text, source.said_at, durations=durations)
-
-
-@lru_cache(maxsize=64)
-def _mentions(text: str, said_at: datetime | None, *, durations: bool) -> tuple[DateMention, ...]:
-    found = resolve_dates(text, said_at, durations=durations)
+    said_at = source.said_at
+    found = resolve_dates(source.text, said_at, durations=durations)
     if said_at is None:
         return found
     return (*found, *(_same_month(mention, said_at) for mention in found if _YEAR_AGO.match(mention.text)))
@@ -74,7 +71,7 @@ def counted_date(wanted: DateMention, sources: Iterable[Source]) -> Derivation |
 def _alone(source: Source, mention: DateMention) -> tuple[int, int] | None:
     """The shortest stretch with the date expression that means the same when it is read by itself."""
     for start, end in _stretches(source.text, mention):
-        found = _mentions(source.text[start:end], source.said_at, durations=True)
+        found = mentions(Source(source.text[start:end], source.said_at))
         places = {(other.start, other.end) for other in found}
         same = any((other.first, other.last) == (mention.first, mention.last) for other in found)
         if len(places) == 1 and same:

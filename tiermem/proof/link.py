@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import islice, product
 
 from pagestore import Page, PageLine
-from tiermem.model import Claim, Derivation, LinkedFact, Rejected, Support
+from tiermem.model import Claim, LinkedFact, Rejected
 from tiermem.proof.grade import Grade, grade
 from tiermem.proof.ground import Ground, QuotedTurn, gives_words_to_stranger, is_event_dated
 from tiermem.text.instructions import instruction_like
@@ -105,7 +105,11 @@ def _grade_claim(claim: Claim, ground: Ground) -> LinkedFact | Rejected:
         reasons = [f"not in the quoted turns: {', '.join(found.unsupported) or 'any word'}", *reasons]
     if claim.event_at is not None and not is_event_dated(claim.event_at, ground.quoted):
         reasons.append(f"event date does not follow from the turn: {claim.event_at}")
-    return _fact(claim, found.support, found.computations, "; ".join(reasons))
+    return LinkedFact(
+        claim=claim.text, quotes=(), spans=(), support=found.support, grader=2,
+        derivations=found.computations, reason="; ".join(reasons), event_at=claim.event_at,
+        scene=claim.scene, importance=claim.importance,
+    )  # fmt: skip
 
 
 def _grade_own_words(own: Speech, mine: Ground) -> tuple[Grade, list[str]]:
@@ -122,13 +126,6 @@ def _grade_own_words(own: Speech, mine: Ground) -> tuple[Grade, list[str]]:
 
 def _words_of(text: str) -> str:
     return f" {' '.join(words(text))} "
-
-
-def _fact(claim: Claim, support: Support, derivations: tuple[Derivation, ...], reason: str) -> LinkedFact:
-    return LinkedFact(
-        claim=claim.text, quotes=(), spans=(), support=support, grader=2, derivations=derivations,
-        reason=reason, event_at=claim.event_at, scene=claim.scene, importance=claim.importance,
-    )  # fmt: skip
 
 
 def _lacking(claim: Claim, quotes: Sequence[str], places: Sequence[QuotePlace]) -> str:
