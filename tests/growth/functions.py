@@ -50,7 +50,7 @@ from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
 from tiermem.reasoning.interface import Draft, PageView
 from tiermem.reasoning.learned.fitting import expected_answer
-from tiermem.reasoning.learned.passage import SpokenTurn, Words
+from tiermem.reasoning.learned.passage import Words
 from tiermem.reasoning.learned.pieces import Pieces, encode
 from tiermem.reasoning.rules.distil import sentences_of
 from tiermem.reasoning.rules.questions import parse_question
@@ -179,8 +179,8 @@ def evidence(text: str) -> Evidence:
     return Evidence(text=f"Ann: {text}", spans=(), score=1.0, source="unit", said_at=SAID)
 
 
-def spoken(text: str) -> SpokenTurn:
-    return SpokenTurn(speaker="Ann", text=text, said_at=SAID)
+def spoken(text: str) -> SaidTurn:
+    return SaidTurn(speaker="Ann", text=text, said_at=SAID)
 
 
 class _Reads:
@@ -334,7 +334,7 @@ def _chosen_by_time(text: str) -> dict[str, Any]:
     question = "Where does Ann live?"
     found = [Words(text=text, turn=0, start=0, end=len(text), margin=1.0)]
     later = Words(text="Hull", turn=1, start=0, end=4, margin=0.5)
-    turns = [SpokenTurn(speaker="Ann", text=words) for words in (text, f"Hull. I live {text}")]
+    turns = [SaidTurn(speaker="Ann", text=words) for words in (text, f"Hull. I live {text}")]
     return {
         "question": question,
         "asked": expected_answer(question, ("Ann",)),

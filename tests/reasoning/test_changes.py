@@ -7,7 +7,8 @@ import pytest
 
 from tiermem.reasoning.learned.changes import choose_by_time
 from tiermem.reasoning.learned.fitting import expected_answer
-from tiermem.reasoning.learned.passage import SpokenTurn, Words
+from tiermem.reasoning.learned.passage import Words
+from tiermem.text.histories import SaidTurn
 
 ALARM = (("set my alarm to 6:15 on weekdays", "6:15", 5.5), ("make the weekday one 7:45", "7:45", 2.9))
 UNSURE_ALARM = (ALARM[0], (*ALARM[1][:2], -0.5))
@@ -38,11 +39,11 @@ INSURER = (
 
 def _read(
     said: Sequence[tuple[str, str, float]], speakers: Sequence[str]
-) -> tuple[list[SpokenTurn], list[Words]]:
+) -> tuple[list[SaidTurn], list[Words]]:
     """Turns, a month apart, and the words that a reader finds in each with their lead."""
     turns, found = [], []
     for at, ((text, words, margin), speaker) in enumerate(zip(said, speakers, strict=True)):
-        turns.append(SpokenTurn(speaker=speaker, text=text, said_at=datetime(2024, at + 1, 1, tzinfo=UTC)))
+        turns.append(SaidTurn(speaker=speaker, text=text, said_at=datetime(2024, at + 1, 1, tzinfo=UTC)))
         start = text.index(words)
         found.append(Words(text=words, turn=at, start=start, end=start + len(words), margin=margin))
     return turns, found

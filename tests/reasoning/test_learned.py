@@ -24,8 +24,9 @@ from tiermem.reasoning.learned.engine import propose, spoken_turn, turns_of
 from tiermem.reasoning.learned.factors import merge_weights, pack, unpack, with_texts
 from tiermem.reasoning.learned.fitting import expected_answer
 from tiermem.reasoning.learned.graph import LearnedReader, Precision
-from tiermem.reasoning.learned.passage import READ, SpokenTurn, Words, passage_of, window_of
+from tiermem.reasoning.learned.passage import READ, Words, passage_of, window_of
 from tiermem.reasoning.learned.pieces import FIRST, WIDTH, Pieces, encode
+from tiermem.text.histories import SaidTurn
 
 SAID_BY = (
     ("Ann", "I adopted a rescue dog called Biscuit."),
@@ -35,8 +36,8 @@ SAID_BY = (
 )
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 TURNS = [
-    SpokenTurn(speaker="Ann", text="I adopted a rescue dog called Biscuit yesterday.", said_at=SAID),
-    SpokenTurn(speaker="Bo", text="My sister moved to Oslo.", said_at=SAID),
+    SaidTurn(speaker="Ann", text="I adopted a rescue dog called Biscuit yesterday.", said_at=SAID),
+    SaidTurn(speaker="Bo", text="My sister moved to Oslo.", said_at=SAID),
 ]
 
 
@@ -61,7 +62,7 @@ class Pointing:
         return {"span": span, "suffices": np.ones(1, np.float32)}
 
 
-def pointed(words: str, question: str, turns: list[SpokenTurn] = TURNS) -> Any:
+def pointed(words: str, question: str, turns: list[SaidTurn] = TURNS) -> Any:
     return point(Pointing(words), question, turns)  # type: ignore[arg-type]
 
 
@@ -69,9 +70,10 @@ def test_a_passage_tells_who_and_when_and_where_the_words_of_each_turn_are() -> 
     passage = passage_of("Where is Oslo?", TURNS)
     assert passage.text.splitlines()[1] == "Bo (8 May 2023): My sister moved to Oslo."
     start = passage.text.index("Oslo")
-    assert passage.turn_of(start, start + 4) == (1, 19, 23)
-    assert passage.turn_of(start - 20, start) is None
-    assert passage.turn_of(start + 3, start + 3) is None
+    first, second = passage.lines[0], passage.lines[1]
+    assert start - second.start + second.offset == TURNS[1].text.index("Oslo") == 19
+    assert first.end <= start - 20 < second.start
+    assert passage.text[second.start : second.end] == TURNS[1].text
 
 
 def test_no_more_turns_are_read_than_are_read_at_once() -> None:
@@ -80,12 +82,13 @@ def test_no_more_turns_are_read_than_are_read_at_once() -> None:
 
 def test_of_a_long_turn_the_part_is_read_that_the_question_is_about() -> None:
     text = "It rained again. " * 100 + "The violin is in the attic. " + "Nothing else. " * 100
-    turn = SpokenTurn(speaker="Ann", text=text)
+    turn = SaidTurn(speaker="Ann", text=text)
     passage = passage_of("Where is the violin?", [turn])
     start = passage.text.index("attic")
-    found = passage.turn_of(start, start + 5)
-    assert found is not None
-    assert text[found[1] : found[2]] == "attic"
+    (line,) = passage.lines
+    assert line.start <= start < start + 5 <= line.end
+    at = start - line.start + line.offset
+    assert text[at : at + 5] == "attic"
     assert len(passage.text) < 500
 
 
@@ -486,10 +489,10 @@ def test_an_answer_is_known_by_how_far_it_leads_the_other_turns() -> None:
 
 
 def test_it_is_known_how_far_the_one_asked_about_leads_what_another_said() -> None:
-    mine = SpokenTurn(speaker="Ann", text="My sister lives in Oslo.")
-    other = SpokenTurn(speaker="Bo", text="My sister lives in Bergen.")
+    mine = SaidTurn(speaker="Ann", text="My sister lives in Oslo.")
+    other = SaidTurn(speaker="Bo", text="My sister lives in Bergen.")
 
-    def own(question: str, *turns: SpokenTurn) -> tuple[float, float]:
+    def own(question: str, *turns: SaidTurn) -> tuple[float, float]:
         said = [turn.text.removeprefix("My sister lives in ").rstrip(".") for turn in turns]
         found = point(Pointing(*said), question, turns)  # type: ignore[arg-type]
         assert found is not None
@@ -533,17 +536,15 @@ def test_of_likely_words_those_that_most_of_them_share_are_the_answer() -> None:
 
 
 def test_no_number_is_cut_in_two() -> None:
-    turn = SpokenTurn(speaker="Ann", text="The studio costs 1,200 euros a month.")
+    turn = SaidTurn(speaker="Ann", text="The studio costs 1,200 euros a month.")
     assert pointed("1", "What does the studio cost?", [turn]).text == "1,200"
 
 
 def test_what_was_said_later_as_a_change_goes_before_what_leads_it() -> None:
     def when(later: str, day: int) -> Any:
         turns = [
-            SpokenTurn(
-                speaker="Ann", text="The tasting is in Oslo.", said_at=datetime(2023, 5, 8, tzinfo=UTC)
-            ),
-            SpokenTurn(speaker="Ann", text=later, said_at=datetime(2023, 5, day, tzinfo=UTC)),
+            SaidTurn(speaker="Ann", text="The tasting is in Oslo.", said_at=datetime(2023, 5, 8, tzinfo=UTC)),
+            SaidTurn(speaker="Ann", text=later, said_at=datetime(2023, 5, day, tzinfo=UTC)),
         ]
         return point(Pointing("Oslo", "Bergen"), "Where is the tasting?", turns)  # type: ignore[arg-type]
 
@@ -563,13 +564,13 @@ def test_what_a_unit_repeats_of_a_turn_is_read_once() -> None:
     dated = Evidence(text="Ann: It rained (7 May 2023).", spans=(), score=1.0, source="unit")
     assert [at for at, _ in turns_of([dated, turn])] == [1]
     reply = Evidence(text='Ann, asked "How was it?": It rained.', spans=(), score=1.0, source="unit")
-    assert spoken_turn(reply) == SpokenTurn(speaker="Ann", text="It rained.")
+    assert spoken_turn(reply) == SaidTurn(speaker="Ann", text="It rained.")
 
 
 def test_turns_and_the_words_of_units_are_read_and_pages_are_not() -> None:
     turn = Evidence(text="Ann: It rained: twice.", spans=(), score=1.0, source="turn", said_at=SAID)
-    assert spoken_turn(turn) == SpokenTurn(speaker="Ann", text="It rained: twice.", said_at=SAID)
+    assert spoken_turn(turn) == SaidTurn(speaker="Ann", text="It rained: twice.", said_at=SAID)
     unit = Evidence(text="Ann says so.", quote='Ann: "It rained."', spans=(), score=1.0, source="unit")
-    assert spoken_turn(unit) == SpokenTurn(speaker="Ann", text="It rained.")
+    assert spoken_turn(unit) == SaidTurn(speaker="Ann", text="It rained.")
     assert spoken_turn(Evidence(text="Ann: a", spans=(), score=1.0, source="page")) is None
     assert spoken_turn(Evidence(text="It rained.", spans=(), score=1.0, source="unit")) is None

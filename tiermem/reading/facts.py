@@ -15,7 +15,7 @@ from pagestore import Span
 from tiermem.model import Evidence
 from tiermem.reading.search import LookUp
 from tiermem.reading.turns import FoundTurn
-from tiermem.text.histories import AskedFact, SaidTurn, find_fact, read_fact_question
+from tiermem.text.histories import AskedFact, find_fact, read_fact_question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,12 +47,12 @@ async def find_fact_turns(question: str, lookup: LookUp, ranked: Sequence[FoundT
 
     `ranked` are the turns found for the question. Those found by the words of the attribute are read too.
     """
-    asked = read_fact_question(question, {_speaker(turn) for turn in ranked}, lookup.asked_at)
+    asked = read_fact_question(question, {turn.said().speaker for turn in ranked}, lookup.asked_at)
     if asked is None:
         return FactTurns()
     by_words = await lookup.turns(_query(asked))
     turns = list({turn.line.seq: turn for turn in (*ranked, *by_words.turns)}.values())
-    said = [SaidTurn(speaker=_speaker(turn), text=turn.words(), said_at=_said_at(turn)) for turn in turns]
+    said = [turn.said() for turn in turns]
     known = find_fact(question, said, lookup.asked_at)
     if known is None:
         return FactTurns()
@@ -62,7 +62,7 @@ async def find_fact_turns(question: str, lookup: LookUp, ranked: Sequence[FoundT
     return FactTurns(
         turns=tuple(turns[at] for at in order),
         superseded={
-            span: _said_at(turns[later.turn])
+            span: said[later.turn].said_at
             for one, later in pairwise(stated)
             if one.turn != later.turn
             for span in turns[one.turn].evidence().spans
@@ -74,11 +74,3 @@ def _query(asked: AskedFact) -> str:
     """Words by which statements of a fact are found."""
     owner = (asked.speaker or "", "" if asked.owner == "me" else asked.owner)
     return " ".join((*owner, *asked.attribute.nouns[:3], *asked.attribute.before[:6], *sorted(asked.topic)))
-
-
-def _speaker(turn: FoundTurn) -> str:
-    return "" if turn.line.turn is None else turn.line.turn.speaker
-
-
-def _said_at(turn: FoundTurn) -> datetime | None:
-    return None if turn.line.turn is None else turn.line.turn.said_at

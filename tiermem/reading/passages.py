@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from pagestore import Page, Span
@@ -28,10 +29,11 @@ def cut_turn(turn: FoundTurn, score: ScorePieces, fits: Callable[[Evidence], boo
     best = None
     for place in _order_pieces(scores):
         parts = _join_pieces(turn.page, [pieces[at] for at in sorted({*chosen, place})])
-        if not fits(turn.cut_to(parts).evidence()):
+        cut = replace(turn, parts=parts)
+        if not fits(cut.evidence()):
             break
         chosen.add(place)
-        best = turn.cut_to(parts)
+        best = cut
     return best
 
 

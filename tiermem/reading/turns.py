@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.embedding.interface import Lexicon
@@ -12,6 +12,7 @@ from tiermem.model import Evidence
 from tiermem.reading.question import TurnQuery
 from tiermem.reading.quoting import part_evidence, turn_evidence
 from tiermem.reading.ranking import Candidate, RankingOptions, rescore
+from tiermem.text.histories import SaidTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +35,17 @@ class FoundTurn:
         """The text of the turn."""
         return "" if self.line.turn is None else self.line.turn.text
 
+    def said(self) -> SaidTurn:
+        """Who said what in it, and when; of a turn without words that is not known."""
+        turn = self.line.turn
+        if turn is None:
+            return SaidTurn(speaker="", text="")
+        return SaidTurn(speaker=turn.speaker, text=turn.text, said_at=turn.said_at)
+
     def evidence(self) -> Evidence:
         """The turn as evidence."""
         found = turn_evidence(self.page, self.line, score=self.score, similarity=self.similarity)
         return part_evidence(self.page, self.line, found, self.parts) if self.parts else found
-
-    def cut_to(self, parts: tuple[Span, ...]) -> FoundTurn:
-        """The turn, of which these parts are shown."""
-        return replace(self, parts=parts)
 
 
 def turns_on_pages(turns: Iterable[FoundTurn]) -> dict[PageId, list[FoundTurn]]:

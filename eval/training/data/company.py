@@ -14,8 +14,9 @@ from typing import Final
 
 from eval.training.data.derived import draw
 from eval.training.data.examples import Example
-from tiermem.reasoning.learned.passage import READ, ReadingPassage, SpokenTurn, passage_of
+from tiermem.reasoning.learned.passage import READ, ReadingPassage, passage_of
 from tiermem.text import sentences, stems
+from tiermem.text.histories import SaidTurn
 
 _NAMES: Final = ("Ann", "Ben", "Clara", "David", "Elena", "Felix", "Grace", "Hugo", "Irene", "Jonas", "user")
 _DATED: Final = 0.75
@@ -42,7 +43,7 @@ def as_turns(
     who = chance.sample(_NAMES, 2)
     dated = chance.random() < _DATED
     turns = [
-        SpokenTurn(speaker=speaker, text=one, said_at=_day(chance) if dated else None)
+        SaidTurn(speaker=speaker, text=one, said_at=_day(chance) if dated else None)
         for one, speaker in zip(texts, speakers or [chance.choice(who) for _ in texts], strict=True)
     ]
     passage = passage_of(asked.first, turns)

@@ -17,8 +17,9 @@ from eval.training.data.examples import Example
 from eval.training.data.found import Found
 from eval.types import Case, LabelledQuestion, Passage, QuestionId
 from pagestore import Turn
-from tiermem.reasoning.learned.passage import READ, SpokenTurn, passage_of, window_of
+from tiermem.reasoning.learned.passage import READ, passage_of, window_of
 from tiermem.text.dates import resolve_dates
+from tiermem.text.histories import SaidTurn
 
 CLOSE: Final = 0.6
 """Token F1 from which words of a turn are the answer that the gold has in other words."""
@@ -50,9 +51,9 @@ def groups_of(dataset: str, cases: Iterable[Case]) -> dict[str, str]:
     return {case: f"{dataset}:{root(case)}" for case in first}
 
 
-def spoken(turn: Turn) -> SpokenTurn:
+def spoken(turn: Turn) -> SaidTurn:
     """A turn as a reader sees it."""
-    return SpokenTurn(speaker=turn.speaker, text=turn.text, said_at=turn.said_at)
+    return SaidTurn(speaker=turn.speaker, text=turn.text, said_at=turn.said_at)
 
 
 def reading(

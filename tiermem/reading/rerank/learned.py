@@ -17,7 +17,7 @@ from tiermem.errors import EmbedderUnavailable, InvalidInput, ModelUnavailable
 from tiermem.reading.rerank.interface import FoundPage, RerankerRequest
 from tiermem.reading.turns import FoundTurn
 from tiermem.reasoning.learned.factors import SHIPPED
-from tiermem.reasoning.learned.passage import SpokenTurn
+from tiermem.text.histories import SaidTurn
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
@@ -53,28 +53,20 @@ class LearnedReranker:
     async def score_turns(self, question: str, found: Sequence[FoundTurn]) -> Sequence[float]:
         """See `RanksTurns.score_turns`; `ModelUnavailable` where the reader cannot be loaded or run."""
         try:
-            judged = await to_thread.run_sync(self._leads, question, [spoken(one) for one in found])
+            judged = await to_thread.run_sync(self._leads, question, [one.said() for one in found])
         except Exception as error:
             raise ModelUnavailable(
                 f"the reader in {str(self._factors)!r}: {type(error).__name__}: {error}"
             ) from error
         return [one.score + LEAD * lead for one, lead in zip(found, judged, strict=True)]
 
-    def _leads(self, question: str, turns: Sequence[SpokenTurn]) -> list[float]:
+    def _leads(self, question: str, turns: Sequence[SaidTurn]) -> list[float]:
         from tiermem.reasoning.learned.leads import leads
         from tiermem.reasoning.learned.shared import shared_reader
 
         if self._reader is None:  # two threads at once are given the same one
             self._reader = shared_reader(self._factors, self._weights)
         return leads(self._reader, question, turns)
-
-
-def spoken(found: FoundTurn) -> SpokenTurn:
-    """A turn as a reader sees it."""
-    turn = found.line.turn
-    if turn is None:
-        return SpokenTurn(speaker="", text="")
-    return SpokenTurn(speaker=turn.speaker, text=turn.text, said_at=turn.said_at)
 
 
 async def open_learned(request: RerankerRequest) -> LearnedReranker:

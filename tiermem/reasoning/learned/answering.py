@@ -19,8 +19,6 @@ from tiermem.reasoning.learned.fitting import NOTHING, ExpectedAnswer, expected_
 from tiermem.reasoning.learned.passage import (
     READ,
     ReadingPassage,
-    SpokenTurn,
-    TurnLine,
     Words,
     passage_of,
 )
@@ -28,6 +26,7 @@ from tiermem.reasoning.learned.pieces import Pieces
 from tiermem.reasoning.rules.extract import date_words
 from tiermem.text import stems
 from tiermem.text.dates import resolve_dates
+from tiermem.text.histories import SaidTurn
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
@@ -99,7 +98,7 @@ class PointedAt:
         return tuple(kept)
 
 
-def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> PointedAt | None:
+def point(reader: LearnedReader, question: str, turns: Sequence[SaidTurn]) -> PointedAt | None:
     """The likeliest answer in the turns, best first; `None` where they hold no words that can be one."""
     passage = passage_of(question, turns)
     pieces = reader.pieces(question, passage.text)
@@ -108,7 +107,7 @@ def point(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> 
     against = [asked.against_turn(turn) for turn in turns[:READ]]
     found = []
     for number, line in enumerate(passage.lines):
-        spans = best_spans(made["span"], *_range(pieces, line), count=_TRIED)
+        spans = best_spans(made["span"], *pieces.inside(line.start, line.end), count=_TRIED)
         placed = [(span.margin, *_characters(passage, pieces, number, span)) for span in spans]
         candidates = list(_weigh(asked, turns[number], number, placed, against[number]))
         found += [choose_by_agreement(candidates)] if candidates else []
@@ -158,7 +157,7 @@ def choose_by_agreement(candidates: Sequence[Words]) -> Words:
 
 def _weigh(
     asked: ExpectedAnswer,
-    turn: SpokenTurn,
+    turn: SaidTurn,
     number: int,
     placed: Iterable[tuple[float, int, int]],
     loss: float,
@@ -166,20 +165,15 @@ def _weigh(
     """What of the likely words of a turn may be an answer, each with what speaks against it subtracted."""
     whole = [match.span() for match in _WHOLE.finditer(turn.text)]
     for lead, first, last in placed:
-        start, end = _trim(turn.text, *_widen(whole, first, last))
+        start, end = _trim(turn.text, _around(whole, first)[0], _around(whole, last)[1])
         against = asked.against(turn.text, start, end)
         if start < end and against < NOTHING:
             margin = lead - against - loss
             yield Words(text=turn.text[start:end], turn=number, start=start, end=end, margin=margin)
 
 
-def _widen(whole: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
-    """The same place without a word or a number cut in two at its ends."""
-    return _around(whole, start)[0], _around(whole, end)[1]
-
-
 def _around(whole: Sequence[tuple[int, int]], place: int) -> tuple[int, int]:
-    """The word that this place is inside of, or the place itself."""
+    """The word or number that this place would cut in two, or the place itself."""
     before = bisect_left(whole, (place,))
     inside = before > 0 and whole[before - 1][1] > place
     return whole[before - 1] if inside else (place, place)
@@ -190,14 +184,6 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     return start + len(words) - len(words.lstrip(_EDGES)), end - len(words) + len(words.rstrip(_EDGES))
 
 
-def _range(pieces: Pieces, line: TurnLine) -> tuple[int, int]:
-    """The pieces that are of a turn's words."""
-    inside = [
-        number for number, (start, end) in enumerate(pieces.offsets) if line.start <= start < end <= line.end
-    ]
-    return (pieces.second + inside[0], pieces.second + inside[-1] + 1) if inside else (0, 0)
-
-
 def _characters(passage: ReadingPassage, pieces: Pieces, number: int, best: BestSpan) -> tuple[int, int]:
     moved = passage.lines[number].offset - passage.lines[number].start
     start = pieces.offsets[best.start - pieces.second][0]
@@ -205,7 +191,7 @@ def _characters(passage: ReadingPassage, pieces: Pieces, number: int, best: Best
     return start + moved, end + moved
 
 
-def _day(said: SpokenTurn, words: Words) -> str:
+def _day(said: SaidTurn, words: Words) -> str:
     """The day that is meant: the date nearest the words, else the day of saying it, else the words."""
     mentions = resolve_dates(said.text, said.said_at)
     if mentions:

@@ -12,11 +12,11 @@ from datetime import datetime, time
 from typing import Final
 
 from tiermem.reasoning.learned.fitting import ExpectedAnswer
-from tiermem.reasoning.learned.passage import SpokenTurn, Words
+from tiermem.reasoning.learned.passage import Words
 from tiermem.reasoning.rules.compose import CHANGE
 from tiermem.text import stems
 from tiermem.text.dates import timestamp
-from tiermem.text.histories import is_same_value, read_when
+from tiermem.text.histories import SaidTurn, is_same_value, read_when
 from tiermem.text.literals import numbers
 from tiermem.text.statements import StatedWords, read_since, read_words
 
@@ -28,7 +28,7 @@ _RIVALS: Final = -1.0
 
 
 def choose_by_time(
-    question: str, asked: ExpectedAnswer, found: Sequence[Words], turns: Sequence[SpokenTurn]
+    question: str, asked: ExpectedAnswer, found: Sequence[Words], turns: Sequence[SaidTurn]
 ) -> Words | None:
     """The words that hold at the time that is asked for, of those `found`, best first; `None` if that is
     unclear.
@@ -45,7 +45,7 @@ def choose_by_time(
     return _earlier(best, values, turns, is_first=when == "first")
 
 
-def _latest_change(found: Sequence[Words], turns: Sequence[SpokenTurn]) -> Words:
+def _latest_change(found: Sequence[Words], turns: Sequence[SaidTurn]) -> Words:
     """The latest words that were said as a change and may be an answer too, or else the best words."""
     best, *others = found
     changed = [
@@ -58,7 +58,7 @@ def _latest_change(found: Sequence[Words], turns: Sequence[SpokenTurn]) -> Words
     return max(changed, key=lambda words: _moment(words, turns), default=best)
 
 
-def _of_period(found: Sequence[Words], turns: Sequence[SpokenTurn], end: float) -> Words:
+def _of_period(found: Sequence[Words], turns: Sequence[SaidTurn], end: float) -> Words:
     """The best words; if they hold after the period, the latest other value of the speaker by its end."""
     best, *others = found
     if _start(best, turns) <= end:
@@ -74,7 +74,7 @@ def _of_period(found: Sequence[Words], turns: Sequence[SpokenTurn], end: float) 
     return max(earlier, key=lambda words: _moment(words, turns), default=best)
 
 
-def _values(asked: ExpectedAnswer, found: Sequence[Words], turns: Sequence[SpokenTurn]) -> tuple[Words, ...]:
+def _values(asked: ExpectedAnswer, found: Sequence[Words], turns: Sequence[SaidTurn]) -> tuple[Words, ...]:
     """The best words and their rivals, oldest first.
 
     A rival is another value by the same speaker, of the same owner or somebody's wish, in a turn that says
@@ -109,7 +109,7 @@ def _without_digits(text: str) -> str:
     return " ".join(_AMOUNT.sub("", text).split())
 
 
-def _current(best: Words, values: Sequence[Words], turns: Sequence[SpokenTurn]) -> Words | None:
+def _current(best: Words, values: Sequence[Words], turns: Sequence[SaidTurn]) -> Words | None:
     """The latest value, if it is stated of the present."""
     present = [words for words in values if not _read(words, turns).is_over]
     latest = present[-1] if best in present else None
@@ -119,7 +119,7 @@ def _current(best: Words, values: Sequence[Words], turns: Sequence[SpokenTurn]) 
 
 
 def _earlier(
-    best: Words, values: Sequence[Words], turns: Sequence[SpokenTurn], *, is_first: bool
+    best: Words, values: Sequence[Words], turns: Sequence[SaidTurn], *, is_first: bool
 ) -> Words | None:
     """The first value, or one before the last; `None` if the best words are neither and it is unclear."""
     if is_first:
@@ -129,11 +129,11 @@ def _earlier(
     return values[0] if len(values) == 2 and values[0].margin > _ANSWERS else None
 
 
-def _read(words: Words, turns: Sequence[SpokenTurn]) -> StatedWords:
+def _read(words: Words, turns: Sequence[SaidTurn]) -> StatedWords:
     return read_words(turns[words.turn].text, words.start, words.end)
 
 
-def _start(words: Words, turns: Sequence[SpokenTurn]) -> float:
+def _start(words: Words, turns: Sequence[SaidTurn]) -> float:
     """The time from which words hold: of a later day that their sentence names, else when they were said."""
     turn = turns[words.turn]
     since = read_since(turn.text, words.start, turn.said_at)
@@ -141,5 +141,5 @@ def _start(words: Words, turns: Sequence[SpokenTurn]) -> float:
     return said if since is None else max(said, timestamp(datetime.combine(since, time.min)))
 
 
-def _moment(words: Words, turns: Sequence[SpokenTurn]) -> float:
+def _moment(words: Words, turns: Sequence[SaidTurn]) -> float:
     return timestamp(turns[words.turn].said_at)

@@ -26,7 +26,6 @@ from tiermem.reasoning.learned.calibration import (
 )
 from tiermem.reasoning.learned.factors import SHIPPED, read_head, texts_of
 from tiermem.reasoning.learned.fitting import NOTHING, ExpectedAnswer, expected_answer
-from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.rules import by_rules
 from tiermem.reasoning.rules.assertion import require_assertion
 from tiermem.reasoning.rules.compose import extract_answer
@@ -34,6 +33,7 @@ from tiermem.reasoning.rules.distil import without_computed_dates
 from tiermem.reasoning.rules.engine import NAME_WITH_READER
 from tiermem.reasoning.rules.facts import answer_fact, require_current
 from tiermem.text import is_negated, sentences, stems
+from tiermem.text.histories import SaidTurn
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
@@ -74,14 +74,14 @@ def propose(reader: LearnedReader, question: str, evidence: Sequence[Evidence]) 
     return ProposedAnswer(draft=draft, signals=_signals(asked, evidence, draft, ruled, found))
 
 
-def _meant(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SpokenTurn]) -> Draft:
+def _meant(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SaidTurn]) -> Draft:
     """What rules answer, unless it says no more than the question or a pronoun ("he")."""
     name = ruled.text.lower() in {turn.speaker.lower() for turn in turns}
     free = ruled.abstained or name or asked.kind == "yes-no"
     return ruled if free or asked.against(ruled.text, 0, len(ruled.text)) < NOTHING else ABSTAINED
 
 
-def _rules_first(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SpokenTurn]) -> bool:
+def _rules_first(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SaidTurn]) -> bool:
     """Whether rules answer first: for the name of a speaker, which is not among the words of a turn, and for
     a kind of `_RULES_FIRST` without a date.
     """
@@ -90,7 +90,7 @@ def _rules_first(asked: ExpectedAnswer, ruled: Draft, turns: Sequence[SpokenTurn
     return names_speaker or (asked.kind in _RULES_FIRST and not asked.day)
 
 
-def _read(asked: ExpectedAnswer, found: PointedAt, spoken: Sequence[tuple[int, SpokenTurn]]) -> Draft:
+def _read(asked: ExpectedAnswer, found: PointedAt, spoken: Sequence[tuple[int, SaidTurn]]) -> Draft:
     """The answer in the words pointed at: of several turns where several things are asked for, and yes where
     words answer what is asked, their sentence denies nothing, and their turn has most words of the question.
     """
@@ -166,7 +166,7 @@ class ComposeByReader:
             draft = require_current(question, self._draft_from(propose(reader, question, evidence)), evidence)
             return require_assertion(question, draft, evidence)
         except FloatingPointError as error:
-            raise self.opened.refusal(error) from error
+            raise _refusal(self.opened.factors, error) from error
 
     def _draft_from(self, proposed: ProposedAnswer | None) -> Draft:
         """The proposed draft where it is likely enough to be right, else an abstention."""
@@ -185,7 +185,7 @@ class _LazyReader:
     """A reader that is loaded when it is first asked, once."""
 
     def __init__(self, factors: Path, weights: Path | None) -> None:
-        self._factors = factors
+        self.factors = factors
         self._weights = weights
         self._lock = Lock()
         self._reader: LearnedReader | None = None
@@ -203,19 +203,16 @@ class _LazyReader:
         with self._lock:
             if self._reader is None:
                 try:
-                    reader = shared_reader(self._factors, self._weights)
+                    reader = shared_reader(self.factors, self._weights)
                     self.calibration = read_calibration(reader.header)
                     self._reader = reader
                 except (OSError, KeyError, ValueError) as error:
-                    raise self.refusal(error) from error
+                    raise _refusal(self.factors, error) from error
             return self._reader
-
-    def refusal(self, error: Exception) -> InvalidInput:
-        """The error for a file that is no reader; it says what to do."""
-        return _refusal(self._factors, error)
 
 
 def _refusal(file: Path, error: Exception) -> InvalidInput:
+    """The error for a file that is no reader; it says what to do."""
     return InvalidInput(
         f"{str(file)!r} cannot be opened as a reader ({error}): name the file that `python -m eval train` "
         "writes, or choose reader='none'"
@@ -270,11 +267,11 @@ def with_reader(
     return _engine(SHIPPED, weights, risk=risk, embedder=embedder, named=False)
 
 
-def turns_of(evidence: Sequence[Evidence]) -> list[tuple[int, SpokenTurn]]:
+def turns_of(evidence: Sequence[Evidence]) -> list[tuple[int, SaidTurn]]:
     """The turns of the evidence, in its order, with their places in it. A part of another turn is left out;
     the whole turn takes its position if the part comes first.
     """
-    found: list[tuple[int, SpokenTurn]] = []
+    found: list[tuple[int, SaidTurn]] = []
     for at, item in enumerate(evidence):
         turn = spoken_turn(item)
         if turn is None or any(_within(turn, other) for _, other in found):
@@ -287,12 +284,12 @@ def turns_of(evidence: Sequence[Evidence]) -> list[tuple[int, SpokenTurn]]:
     return found
 
 
-def _within(one: SpokenTurn, other: SpokenTurn) -> bool:
+def _within(one: SaidTurn, other: SaidTurn) -> bool:
     plain = without_computed_dates(one.text)
     return one.speaker == other.speaker and one.said_at == other.said_at and plain in other.text
 
 
-def spoken_turn(item: Evidence) -> SpokenTurn | None:
+def spoken_turn(item: Evidence) -> SaidTurn | None:
     """Evidence as a turn: a turn itself, or the words a unit rests on; `None` for what is neither."""
     text = item.quote or item.text
     found = (_ASKED.fullmatch(text) or _SPOKEN.fullmatch(text)) if item.source != "page" else None
@@ -301,4 +298,4 @@ def spoken_turn(item: Evidence) -> SpokenTurn | None:
     words = found["words"]
     if item.quote and words.startswith('"') and words.endswith('"'):
         words = words[1:-1]
-    return SpokenTurn(speaker=found["speaker"], text=words, said_at=item.said_at)
+    return SaidTurn(speaker=found["speaker"], text=words, said_at=item.said_at)

@@ -10,9 +10,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from tiermem.reasoning.learned.passage import SpokenTurn
 from tiermem.reasoning.rules.questions import Kind, parse_question
 from tiermem.text import stems
+from tiermem.text.histories import SaidTurn
 from tiermem.text.literals import names, numbers
 
 NOTHING: Final = float("inf")
@@ -52,7 +52,7 @@ class ExpectedAnswer:
     known: frozenset[str]
     speakers: frozenset[str]
 
-    def against_turn(self, turn: SpokenTurn) -> float:
+    def against_turn(self, turn: SaidTurn) -> float:
         """What a lead loses in a turn: something where another is asked about than the one who speaks."""
         other = len(self.speakers) == 1 and turn.speaker.lower() not in self.speakers
         return _NOT_THE_ONE if other else 0.0

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from tiermem.reasoning.learned.calibration import FARTHEST
 from tiermem.reasoning.learned.decode import best_span
-from tiermem.reasoning.learned.passage import READ, SpokenTurn, TurnLine, passage_of
+from tiermem.reasoning.learned.passage import READ, passage_of
+from tiermem.text.histories import SaidTurn
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
-    from tiermem.reasoning.learned.pieces import Pieces
 
 LONGEST: Final = 160
 """Characters read of a turn: five such turns with their names and days, and a question, are what is read at
@@ -25,7 +25,7 @@ _KNOWN: Final = 2 * LONGEST
 """Characters of a turn from which most of it is not read."""
 
 
-def leads(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> list[float]:
+def leads(reader: LearnedReader, question: str, turns: Sequence[SaidTurn]) -> list[float]:
     """One number a turn, from -`FARTHEST` to `FARTHEST`. Of a turn that is mostly not read, a low lead says
     nothing: it has at least the mean of all.
     """
@@ -40,16 +40,10 @@ def leads(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> 
     ]
 
 
-def _leads(reader: LearnedReader, question: str, turns: Sequence[SpokenTurn]) -> Iterator[float]:
+def _leads(reader: LearnedReader, question: str, turns: Sequence[SaidTurn]) -> Iterator[float]:
     passage = passage_of(question, turns, longest=LONGEST)
     pieces = reader.pieces(question, passage.text)
     scores = reader.outputs(pieces)["span"]
     for line in passage.lines:
-        best = best_span(scores, *_read(pieces, line))
+        best = best_span(scores, *pieces.inside(line.start, line.end))
         yield max(-FARTHEST, min(FARTHEST, best.margin)) if best is not None else -FARTHEST
-
-
-def _read(pieces: Pieces, line: TurnLine) -> tuple[int, int]:
-    """From which piece on, and before which, are those of the turn's words that were read."""
-    inside = [at for at, (start, end) in enumerate(pieces.offsets) if line.start <= start < end <= line.end]
-    return (pieces.second + inside[0], pieces.second + inside[-1] + 1) if inside else (0, 0)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from tiermem.text import sentences, stems
+from tiermem.text.histories import SaidTurn
 
 READ: Final = 5
 """Turns read at once."""
@@ -21,15 +21,6 @@ _BESIDE: Final = 160
 """Characters of the turn before or after the one judged."""
 _CANDIDATES: Final = 60
 """Places in a long turn that are tried as a beginning, evenly drawn."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpokenTurn:
-    """A turn as a reader sees it."""
-
-    speaker: str
-    text: str
-    said_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,18 +54,8 @@ class ReadingPassage:
     text: str
     lines: tuple[TurnLine, ...]
 
-    def turn_of(self, start: int, end: int) -> tuple[int, int, int] | None:
-        """The turn that holds `start` to `end`, and the range in its text; `None` where these are no words of
-        one turn (a name or date in front, or more than one turn).
-        """
-        for number, line in enumerate(self.lines):
-            if line.start <= start < end <= line.end:
-                moved = line.offset - line.start
-                return number, start + moved, end + moved
-        return None
 
-
-def passage_of(question: str, turns: Sequence[SpokenTurn], *, longest: int = _LONGEST) -> ReadingPassage:
+def passage_of(question: str, turns: Sequence[SaidTurn], *, longest: int = _LONGEST) -> ReadingPassage:
     """The turns as one passage, in the order given, no more than are read at once; of each no more than
     `longest` characters.
     """
@@ -92,7 +73,7 @@ def passage_of(question: str, turns: Sequence[SpokenTurn], *, longest: int = _LO
     return ReadingPassage(text="".join(parts), lines=tuple(lines))
 
 
-def heading(turn: SpokenTurn) -> str:
+def heading(turn: SaidTurn) -> str:
     """Who, and the day if it is known: `Ann (8 May 2023)`."""
     said = turn.said_at
     return turn.speaker if said is None else f"{turn.speaker} ({said.day} {said:%b %Y})"
@@ -108,7 +89,7 @@ def _beginning(question: str, text: str, longest: int) -> int:
     return max(starts[::step], key=lambda at: (len(asked & set(stems(text[at : at + longest]))), -at))
 
 
-def window_of(turns: Sequence[SpokenTurn], at: int) -> str:
+def window_of(turns: Sequence[SaidTurn], at: int) -> str:
     """One turn to be judged, with the turn before it and the turn after it below, each cut short."""
     parts = [_line(turns[at])]
     if at > 0:
@@ -118,5 +99,5 @@ def window_of(turns: Sequence[SpokenTurn], at: int) -> str:
     return "\n".join(parts)
 
 
-def _line(turn: SpokenTurn) -> str:
+def _line(turn: SaidTurn) -> str:
     return f"{heading(turn)}: {turn.text[:_LONGEST]}"

@@ -33,6 +33,11 @@ class Pieces:
             return None
         return self.second + touched[0], self.second + touched[-1]
 
+    def inside(self, start: int, end: int) -> tuple[int, int]:
+        """From which piece on, and before which, are those inside these characters; none: (0, 0)."""
+        found = [at for at, (first, last) in enumerate(self.offsets) if start <= first < last <= end]
+        return (self.second + found[0], self.second + found[-1] + 1) if found else (0, 0)
+
 
 def encode(tokenizer: Any, first: str, second: str) -> Pieces:
     """Both texts in one; of a long first text the beginning is read, of the second what there is room for."""
