@@ -208,7 +208,7 @@ BUGS = (
     Bug(
         name="a list needs no more than a fact",
         file="tiermem/reasoning/rules/sufficiency.py",
-        function="_required_coverage",
+        function="_too_little",
         before="_COMPLETE if seen.kind in _MANY else _COVERAGE",
         after="_COVERAGE",
         found_by=_ALL,

@@ -21,11 +21,6 @@ _FACTS = 6
 async def integrate(
     question: str, pages: Sequence[PageView], known: Sequence[Evidence], *, asked_at: datetime
 ) -> Integrated:
-    """The statements that cover the question best, each with its exact words."""
-    return statements_for(question, pages, [piece.text for piece in known])
-
-
-def statements_for(question: str, pages: Sequence[PageView], known: Sequence[str]) -> Integrated:
     """The statements of the pages that cover the question best, in their speakers' words, best first.
 
     Only what is chosen is made into claims: scoring a sentence costs little, wording one a lot.
@@ -41,7 +36,7 @@ def statements_for(question: str, pages: Sequence[PageView], known: Sequence[str
     chosen = dict.fromkeys(
         one.sentence.source for one in Matcher(parsed, numbered).best(numbered, least=_LEAST)
     )
-    known_texts = set(known)
+    known_texts = {piece.text for piece in known}
     new: dict[str, Claim] = {}
     for claim in statements(found[at] for at in chosen):
         if claim.text not in known_texts:

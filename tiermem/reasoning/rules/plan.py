@@ -32,27 +32,22 @@ async def plan(
     *,
     asked_at: datetime,
 ) -> Planned:
-    """Search for missing terms until what is known covers the question or nothing new is left to try."""
-    return next_searches(question, [piece.text for piece in known], done)
-
-
-def next_searches(question: str, known: Sequence[str], done: Sequence[Search]) -> Planned:
     """DONE when one text covers the question; else searches for what is missing, none of them twice."""
-    parsed = parse_question(question)
-    found = [sentence for at, text in enumerate(known) for sentence in sentences_read(text, at, None)]
+    parsed, texts = parse_question(question), [piece.text for piece in known]
+    found = [sentence for at, text in enumerate(texts) for sentence in sentences_read(text, at, None)]
     best = next(iter(Matcher(parsed, found).best(found)), None)
     enough = best is not None and best.score >= _DONE
     if enough and (parsed.kind not in ("list", "how many") or done):
         return Planned(done=True, reason="a fact covers the question")
     made = {(search.kind, _key(search.query)) for search in done}
     new: list[Search] = []
-    for search in _candidates(parsed, known):
+    for search in _candidates(parsed, texts):
         key = (search.kind, _key(search.query))
         if search.query and key not in made and len(new) < _SEARCHES:
             made.add(key)
             new.append(search)
-    missing = ", ".join(missing_terms(parsed, known)) or "a statement that holds all terms together"
-    return Planned(done=not new, reason=f"missing: {missing}", searches=tuple(new))
+    lacking = ", ".join(missing_terms(parsed, texts)) or "a statement that holds all terms together"
+    return Planned(done=not new, reason=f"missing: {lacking}", searches=tuple(new))
 
 
 def _key(query: str) -> str:

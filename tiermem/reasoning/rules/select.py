@@ -18,11 +18,6 @@ _NEW_WORDS = 3
 
 
 async def select(question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]) -> tuple[int, ...]:
-    """Return the confirmed facts that are about the question and specific, each thing once."""
-    return worth_keeping(question, facts)
-
-
-def worth_keeping(question: str, facts: Sequence[LinkedFact]) -> tuple[int, ...]:
     """Return indices of confirmed facts that are about the question, hold a detail and repeat no other."""
     parsed = parse_question(question)
     found = [sentence for at, fact in enumerate(facts) for sentence in sentences_read(fact.claim, at, None)]

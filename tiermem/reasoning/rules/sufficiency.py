@@ -111,13 +111,9 @@ def _refusal(seen: Features) -> str | None:
 
 
 def _too_little(seen: Features) -> str | None:
-    needed = _required_coverage(seen)
+    needed = _COMPLETE if seen.kind in _MANY else _COVERAGE
+    if seen.kind not in _MANY and seen.similarity is not None and seen.similarity >= _VERY_SIMILAR:
+        needed -= _RELIEF
     if seen.coverage >= needed:
         return None
     return f"units cover {seen.coverage:.0%} of the question, {needed:.0%} needed"
-
-
-def _required_coverage(seen: Features) -> float:
-    needed = _COMPLETE if seen.kind in _MANY else _COVERAGE
-    near = seen.similarity is not None and seen.similarity >= _VERY_SIMILAR
-    return needed - _RELIEF if near and seen.kind not in _MANY else needed
