@@ -278,16 +278,6 @@ def _year_of(match: re.Match[str], year: int, *, kind: Kind = "relative") -> Dat
     return _mention(match, date(year, 1, 1), date(year, 12, 31), "year", kind=kind)
 
 
-def _week_of(match: re.Match[str], day: date) -> DateMention:
-    monday = day - timedelta(days=day.weekday())
-    return _mention(match, monday, monday + timedelta(days=6), "week")
-
-
-def _weekend_of(match: re.Match[str], day: date) -> DateMention:
-    saturday = day - timedelta(days=day.weekday()) + timedelta(days=5)
-    return _mention(match, saturday, saturday + timedelta(days=1), "weekend")
-
-
 def _one_day(match: re.Match[str], day: date, *, kind: Kind = "relative") -> DateMention:
     return _mention(match, day, day, "day", kind=kind)
 
@@ -424,9 +414,11 @@ def _shift(match: re.Match[str], said: date) -> DateMention | None:
     if unit == "day":
         return _one_day(match, said + timedelta(days=steps))
     if unit == "week":
-        return _week_of(match, said + timedelta(weeks=steps))
+        monday = weekday_until(said + timedelta(weeks=steps), 0)
+        return _mention(match, monday, monday + timedelta(days=6), "week")
     if unit == "weekend":
-        return _weekend_of(match, said + timedelta(weeks=steps))
+        saturday = weekday_until(said + timedelta(weeks=steps), 0) + timedelta(days=5)
+        return _mention(match, saturday, saturday + timedelta(days=1), "weekend")
     if unit == "month":
         return _month_of(match, add_months(said, steps))
     return _year_of(match, said.year + steps)

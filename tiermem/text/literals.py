@@ -277,7 +277,7 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
     unit_dates = {(kept.first, kept.last) for text in units for kept in resolve_dates(text, None)}
     denied = [frozenset(map(stem, words(text))) for text in units if is_negated(text)]
     lost: list[str] = []
-    for turn in _turns_of(page):
+    for turn in (line.turn for line in page.lines if line.turn is not None):
         found = literals(turn.text, turn.said_at)
         lost += [f"number: {number}" for number in sorted(found.numbers - unit_numbers)]
         lost += [
@@ -297,10 +297,6 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
 def page_literals(page: Page) -> tuple[str, ...]:
     """Every literal and rare word that a unit of `page` could keep, in the words of `omissions`."""
     return omissions(page, ())
-
-
-def _turns_of(page: Page) -> Iterator[Turn]:
-    return (line.turn for line in page.lines if line.turn is not None)
 
 
 def _plain_words(turn: Turn, found: Literals) -> Iterator[str]:

@@ -38,15 +38,11 @@ def without(page: Page, taken: Iterable[TakenBack]) -> Page:
 
 
 def _left(page: Page, line: PageLine, gaps: Sequence[Gap]) -> PageLine:
-    first = bisect_right(gaps, line.body, key=_end)
+    first = bisect_right(gaps, line.body, key=lambda gap: gap[1])
     if line.turn is None or first == len(gaps) or gaps[first][0] >= line.end:
         return line
     text = remaining(page, line.body, line.end).replace("\n\t", "\n")
     return replace(line, turn=replace(line.turn, text=text) if _says_something(text) else None)
-
-
-def _end(gap: Gap) -> int:
-    return gap[1]
 
 
 def kept(page: Page, start: int, end: int) -> tuple[Span, ...]:
