@@ -74,7 +74,7 @@ class _QuestionRun:
 
     def __init__(self, asking: AskRequest) -> None:
         self._replies = Replies()
-        self._asking = asking = replace(asking, engine=self._replies.count_replies(asking.engine))
+        self._asking = asking = replace(asking, engine=self._replies.observe_replies(asking.engine))
         self._fused = asking.engine.route is None
         self._degradations: list[Degradation] = []
         # What was shown to the engine is recorded with the answer even if no wording came of it: a reason may

@@ -26,6 +26,7 @@ from tiermem.ledger import EVERYTHING_SEEN, Tier1, Unread, Visibility
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.keywords import Keywords
+from tiermem.reading.question import is_said_in
 from tiermem.text import words
 from tiermem.text.placeholders import is_media_placeholder
 
@@ -177,7 +178,7 @@ class Waiting:
         """
         found = ((at, self._turns[at]) for at, _ in self._by_turn.rank(wanted, _may_see(sees)))
         ranked = [at for at, one in found if session in (None, one.session)]
-        then = [at for at in ranked if _said_in(self._turns[at].said_at, periods)] if periods else []
+        then = [at for at in ranked if is_said_in(self._turns[at].said_at, periods)] if periods else []
         best = dict.fromkeys((*ranked[:limit], *then[:limit]))
         beside = (at for one in best for at in (one - 1, one + 1) if self._are_beside(one, at))
         places = (self._turns[at] for at in dict.fromkeys((*best, *beside)))
@@ -293,7 +294,3 @@ def _take_in(waiting: Waiting, pages: Mapping[PageId, Page | Unread], aside: fro
 
 def _may_see(sees: Visibility) -> Callable[[str | None], bool]:
     return lambda agent: sees.of((agent,))
-
-
-def _said_in(said_at: datetime | None, periods: Iterable[Period]) -> bool:
-    return said_at is not None and any(first <= said_at.date() <= last for first, last in periods)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from anyio import to_thread
 
@@ -28,15 +27,14 @@ from tiermem.model import (
 from tiermem.proof import ONLY_CONCLUDED, link, proof_rank, without_words
 from tiermem.proof.cautions import CODES
 from tiermem.reading.check import check
-from tiermem.reading.quoting import closest_turns, lines, quoted, size, sources_in_span, words
+from tiermem.reading.quoting import closest_turns, quoted, size, sources_in_span, turns_under, words
 from tiermem.reading.request import AskRequest
 from tiermem.reading.superseded import find_supersession
 from tiermem.reasoning import Draft
 from tiermem.text import Source
 from tiermem.text.unicode import replace_surrogates
-from tiermem.trust import DEFAULT_TRUST, TrustLevels
+from tiermem.trust import TrustLevels
 
-_NONE: Mapping[PageId, Page] = MappingProxyType({})
 ABSTENTION = "Nothing that was found in memory answers this."
 
 
@@ -300,8 +298,8 @@ def citations(
     cited: Iterable[EvidenceItem],
     pages: Mapping[PageId, Page],
     *,
-    trust: TrustLevels = DEFAULT_TRUST,
-    closed: Mapping[PageId, Page] = _NONE,
+    trust: TrustLevels,
+    closed: Mapping[PageId, Page],
 ) -> tuple[Citation, ...]:
     """Numbered sources with their words; of words on `closed` pages only speaker and time are given."""
     numbered = enumerate(cited, start=1)
@@ -359,10 +357,7 @@ def _trust(
 ) -> str | None:
     """The level of the least trusted turn that a citation needs; `None` when its turns cannot be read."""
     there = {span.page_id: pages[span.page_id] for span in spans if span.page_id in pages}
-    turns = [
-        line.turn for span in spans if span.page_id in there for line in lines(there[span.page_id], span)
-    ]
-    levels = [trust.of(turn) for turn in turns if turn is not None]
+    levels = [trust.of(turn) for turn in turns_under(spans, there) if turn is not None]
     if levels and item.evidence.source == "unit":
         levels.append(item.evidence.trust or trust.names[0])
     if levels and item.fact is not None and item.fact.is_supported:

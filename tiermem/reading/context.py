@@ -91,17 +91,13 @@ def without_repeats(items: Iterable[Evidence]) -> tuple[Evidence, ...]:
     shown = {item: item for item in items}
     spoken = [item for item in shown if item.source == "turn"]
     for unit in [item for item in shown if item.source == "unit"]:
-        turns = [turn for turn in spoken if _shares_span(unit, turn)]
+        turns = [turn for turn in spoken if any(_holds(turn, span) for span in unit.spans)]
         if turns and _is_said_in(_without_question(unit, spoken), turns):
             del shown[unit]
             first = shown[turns[0]]
             if len(turns) == 1 and first.event_at is None:
                 shown[turns[0]] = replace(first, event_at=unit.event_at)
     return tuple(shown.values())
-
-
-def _shares_span(unit: Evidence, turn: Evidence) -> bool:
-    return any(_holds(turn, span) for span in unit.spans)
 
 
 def _holds(turn: Evidence, span: Span) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
 
 from pagestore import Page, PageId
 from tiermem.model import Evidence
 from tiermem.reading.quoting import turn_evidence
 from tiermem.reading.turns import FoundTurn
+from tiermem.text.dates import timestamp
 
 Place = tuple[PageId, int]
 """A page, and which line of it."""
@@ -55,15 +55,7 @@ def _by_worth(turns: Sequence[FoundTurn]) -> Iterable[tuple[Page, int]]:
             )
 
 
-def place_of(turn: FoundTurn) -> Place:
-    """Where a turn is."""
-    return turn.page.id, turn.page.lines.index(turn.line)
-
-
-def _order(page: Page, number: int) -> tuple[datetime, str, int, int]:
+def _order(page: Page, number: int) -> tuple[float, str, int, int]:
     turn = page.lines[number].turn
-    said_at = turn.said_at if turn is not None else None
-    moment = (
-        datetime.min.replace(tzinfo=UTC) if said_at is None else said_at.replace(tzinfo=said_at.tzinfo or UTC)
-    )
-    return moment, page.session, page.number, number
+    said_at = timestamp(turn.said_at if turn is not None else None)
+    return said_at, page.session, page.number, number

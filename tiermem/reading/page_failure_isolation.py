@@ -27,10 +27,6 @@ _ROUNDS = 3
 class _Failure:
     error: Exception
 
-    def as_unexpected_error(self) -> Unexpected:
-        """The error of a question that no page is to blame for."""
-        return Unexpected(unexpected(self.error, "asking"))
-
 
 class PageFailureIsolation:
     """One question over one view. Made for one question, run once."""
@@ -66,12 +62,12 @@ class PageFailureIsolation:
             if not isinstance(none, _Failure):
                 readable = await self._readable(work, self.view.touched, (), result)
             if len(self.aside) == known:
-                raise result.as_unexpected_error() from result.error
+                raise Unexpected(unexpected(result.error, "asking")) from result.error
             self.view = self._whole.without(self.aside)
         self.view = self._whole.without(self.aside, only=frozenset(readable))
         result = await _run_or_capture(work, self.view)
         if isinstance(result, _Failure):
-            raise result.as_unexpected_error() from result.error
+            raise Unexpected(unexpected(result.error, "asking")) from result.error
         return result
 
     async def _readable(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pagestore import Page, PageId, PageLine, Span
+from pagestore import Page, PageId, PageLine, Span, Turn
 from tiermem.model import Evidence
 from tiermem.proof import is_concluded
 from tiermem.text import Source, stems
@@ -27,11 +27,10 @@ def lines(page: Page, span: Span) -> tuple[PageLine, ...]:
     return tuple(line for line in page.lines if line.touches(span))
 
 
-def roles_under(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> tuple[str | None, ...]:
-    """The roles of the turns that spans touch, on those of their pages that are given."""
+def turns_under(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> list[Turn | None]:
+    """The turns that spans touch, on those of their pages that are given; `None` for each without words."""
     placed = ((span, pages[span.page_id]) for span in spans if span.page_id in pages)
-    touched = (line.turn for span, page in placed for line in lines(page, span))
-    return tuple(turn.role for turn in touched if turn is not None)
+    return [line.turn for span, page in placed for line in lines(page, span)]
 
 
 def sources_in_span(page: Page, span: Span) -> tuple[Source, ...]:

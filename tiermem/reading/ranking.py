@@ -22,13 +22,12 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TypeVar
 
 from pagestore import PageLine, Turn
 from tiermem.embedding.interface import Lexicon
 from tiermem.index.interface import TurnHit
-from tiermem.reading.question import TurnQuery
+from tiermem.reading.question import TurnQuery, is_said_in
 from tiermem.text import stems, words
 
 _Key = TypeVar("_Key")
@@ -136,7 +135,7 @@ def _worth_of_turn(question: TurnQuery, line: PageLine, options: RankingOptions)
         score += options.named
     if question.time and _TELLS_TIME.search(text):
         score += options.time
-    if _said_in_periods(question, line.turn.said_at):
+    if is_said_in(line.turn.said_at, question.periods):
         score += options.dated
     if text.rstrip().endswith("?"):
         score += options.asks
@@ -147,10 +146,6 @@ def _is_meant(question: TurnQuery, turn: Turn) -> bool:
     if question.asker:
         return turn.role == "user"
     return question.speaker is not None and question.speaker in words(turn.speaker)
-
-
-def _said_in_periods(question: TurnQuery, said_at: datetime | None) -> bool:
-    return said_at is not None and any(first <= said_at.date() <= last for first, last in question.periods)
 
 
 def rank_groups(scores: Iterable[tuple[_Key, float]]) -> list[tuple[_Key, float]]:

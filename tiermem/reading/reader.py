@@ -42,7 +42,7 @@ from tiermem.reading.looking_back.trail import UnitHistory, related_units, unit_
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.page_failure_isolation import PageFailureIsolation
 from tiermem.reading.past import empty_past_notes, future_notes
-from tiermem.reading.quoting import lines, page_evidence, roles_under
+from tiermem.reading.quoting import page_evidence, turns_under
 from tiermem.reading.recall import list_once, recall
 from tiermem.reading.request import AskRequest
 from tiermem.reading.rerank import Reranker, reranked
@@ -289,11 +289,7 @@ class Reader:
         """The level of the least trusted turn that spans touch; the lowest level where one cannot be read."""
         levels, view = self._options.trust, await self._view(EVERYTHING, whole=True)
         pages = (await view.fetch(span.page_id for span in spans)).pages
-        turns = [
-            line.turn
-            for span in spans
-            for line in (lines(pages[span.page_id], span) if span.page_id in pages else ())
-        ]
+        turns = turns_under(spans, pages)
         is_known = all(span.page_id in pages for span in spans) and None not in turns
         lowest = levels.lowest(levels.of(turn) for turn in turns if turn is not None)
         return lowest if is_known and lowest is not None else levels.names[0]
@@ -392,7 +388,8 @@ class Reader:
         if unit is None or not self._sees.unit(unit):
             raise unknown_unit(view.space, unit_id)
         fetched = await view.fetch(span.page_id for span in unit.spans)
-        return view.tier1.signals(unit, roles_under(unit.spans, fetched.pages))
+        turns = turns_under(unit.spans, fetched.pages)
+        return view.tier1.signals(unit, tuple(turn.role for turn in turns if turn is not None))
 
     async def index_pending(self) -> int | None:
         """How many turns and units the index has yet to take in; `None` where it cannot be asked."""

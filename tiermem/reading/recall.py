@@ -11,7 +11,7 @@ from tiermem.model import Evidence, Recalled
 from tiermem.reading.facts import find_fact_turns
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence, quoted, size
-from tiermem.reading.search import Exact, FoundEvidence, LookUp
+from tiermem.reading.search import Exact, FoundEvidence, LookUp, Turns
 from tiermem.reading.turns import FoundTurn, turns_on_pages
 from tiermem.text import STOP_WORDS, stem, stems, words
 
@@ -38,8 +38,8 @@ async def recall(
     answer then, and a `Degradation` says so.
     """
     found = await lookup.units(question, limit=options.units)
-    turns = await lookup.turns(question) if options.recall_turns else None
-    ranked = turns.turns if turns is not None else ()
+    turns = await lookup.turns(question) if options.recall_turns else Turns()
+    ranked = turns.turns
     if found.degradations and not found.units and not ranked:
         found = await _pages_instead(question, lookup, found, limit=options.units)
     facts = await find_fact_turns(question, lookup, ranked)
@@ -48,9 +48,9 @@ async def recall(
     fetched = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
     units = tuple(unit for unit in found.units if fits(with_quote(unit, best, fetched.pages)))
     items = side_by_side(units, best, fetched.pages, options.recall_tokens, count)
-    degradations = (*found.degradations, *(turns.degradations if turns is not None else ()))
-    dropped = found.dropped + (turns.dropped if turns is not None else 0)
-    return Recalled(items=facts.mark(items), dropped=dropped, degradations=tuple(dict.fromkeys(degradations)))
+    degradations = tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
+    dropped = found.dropped + turns.dropped
+    return Recalled(items=facts.mark(items), dropped=dropped, degradations=degradations)
 
 
 async def _fitting(

@@ -1,4 +1,4 @@
-"""Counts usable replies: a model without any is an error, not a memory that holds no answer."""
+"""Notes usable replies: a model without any is an error, not a memory that holds no answer."""
 
 from __future__ import annotations
 
@@ -15,26 +15,21 @@ T = TypeVar("T")
 
 @dataclass
 class Replies:
-    """Counts the usable replies to one question, and keeps the first malformed one.
+    """Notes whether any reply to one question could be used, and keeps the first malformed one.
 
-    Decisions of a router are not counted: one that cannot be read escalates.
+    Decisions of a router do not count: one that cannot be read escalates.
     """
 
-    usable: int = 0
+    has_usable: bool = False
     malformed: MalformedReply | None = None
 
-    @property
-    def has_usable(self) -> bool:
-        """Whether any reply could be used."""
-        return self.usable > 0
-
-    def count_replies(self, engine: Engine) -> Engine:
-        """The same engine, with its replies counted here."""
+    def observe_replies(self, engine: Engine) -> Engine:
+        """The same engine, with its replies noted here."""
         return replace(
             engine,
-            compose=self._count_replies_of(engine.compose),
-            integrate=self._count_replies_of(engine.integrate),
-            plan=self._count_replies_of(engine.plan),
+            compose=self._observe_replies_of(engine.compose),
+            integrate=self._observe_replies_of(engine.integrate),
+            plan=self._observe_replies_of(engine.plan),
         )
 
     def check_usable(self) -> None:
@@ -42,7 +37,7 @@ class Replies:
         if self.malformed is not None and not self.has_usable:
             raise self.malformed
 
-    def _count_replies_of(
+    def _observe_replies_of(
         self, judge: Callable[P, Coroutine[Any, Any, T]]
     ) -> Callable[P, Coroutine[Any, Any, T]]:
         async def call(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -51,7 +46,7 @@ class Replies:
             except MalformedReply as error:
                 self.malformed = self.malformed or error
                 raise
-            self.usable += 1
+            self.has_usable = True
             return reply
 
         return call

@@ -69,9 +69,12 @@ class SaidThen(TurnFilter):
         return TurnFilter.keeps(self, turn) and any(one.holds(turn) for one in self.times)
 
 
-def whole_days(first: date, last: date) -> Between:
-    """All of some days."""
-    return _days(first, last)
+def whole_days(first: date | None, last: date | None) -> Between:
+    """All of some days; `None` for no end on that side."""
+    return Between(
+        since=None if first is None else datetime.combine(first, time.min),
+        until=None if last is None else datetime.combine(last, time.max),
+    )
 
 
 def times_named(text: str, asked_at: datetime, *, past: bool = True) -> tuple[Between, ...]:
@@ -106,14 +109,7 @@ def extract_timeframe(
 
 
 def _as_periods(ranges: Iterable[DateRange]) -> tuple[Between, ...]:
-    return tuple(dict.fromkeys(_days(one.first, one.last) for one in ranges))
-
-
-def _days(first: date | None, last: date | None) -> Between:
-    return Between(
-        since=None if first is None else datetime.combine(first, time.min),
-        until=None if last is None else datetime.combine(last, time.max),
-    )
+    return tuple(dict.fromkeys(whole_days(one.first, one.last) for one in ranges))
 
 
 def _read(text: str, asked_at: datetime, *, past: bool) -> tuple[Between, ...]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pagestore import PageId, Span
+from pagestore import Span
 from tiermem.errors import BudgetExceeded, ModelError
 from tiermem.llm.meter import check_budget, step
 from tiermem.model import Degradation, Evidence, Round, Search
 from tiermem.reading.compose import ComposedAnswer, Composer, EvidenceItem, better
-from tiermem.reading.neighbours import place_of, with_neighbours
+from tiermem.reading.neighbours import with_neighbours
 from tiermem.reading.quoting import size
 from tiermem.reading.recall import deduplicate, fit_to_budget
 from tiermem.reading.request import AskRequest
@@ -123,14 +123,14 @@ class TurnSearchLoop:
     async def _turns(self, searches: Sequence[Search], evidence: Sequence[Evidence]) -> tuple[FoundTurn, ...]:
         """The best turns of each look-up that were not shown yet."""
         shown = self._shown_spans(evidence)
-        found: dict[tuple[PageId, int], FoundTurn] = {}
+        found: dict[int, FoundTurn] = {}
         with step("search"):
             for search in searches:
                 ranked = await self._lookup.turns(search.query)
                 self._degradations += [one for one in ranked.degradations if one not in self._degradations]
                 new = [turn for turn in ranked.turns if not shown.intersection(turn.evidence().spans)]
                 for turn in new[: self._asking.options.look_turns]:
-                    found.setdefault(place_of(turn), turn)
+                    found.setdefault(turn.line.seq, turn)
         return tuple(found.values())
 
     def _shown_spans(self, evidence: Iterable[Evidence]) -> set[Span]:

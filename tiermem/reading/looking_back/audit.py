@@ -181,7 +181,7 @@ def _audit_citation(citation: Citation, trace: Trace, fetched: FetchedPages, con
         words_on_page=words_on_page,
         missing=tuple(f"{type(why[i]).__name__}: {why[i]}" for i in unread),
         intact=not unread and citation.quote == shown,
-        withheld=tuple(_withheld(fetched.closed[span.page_id], span) for span in kept),
+        withheld=tuple(replace(_words_on_page(fetched.closed[s.page_id], s, 0), words="") for s in kept),
     )
 
 
@@ -208,11 +208,6 @@ def _words_on_page(page: Page, span: Span, context: int) -> WordsOnPage:
         words=words(page, span),
         after=replace_surrogates(page.text[span.end : span.end + context]),
     )
-
-
-def _withheld(page: Page, span: Span) -> WordsOnPage:
-    """A place on a closed page: who spoke there."""
-    return replace(_words_on_page(page, span, 0), words="")
 
 
 def chosen_by(citation: Citation, trace: Trace) -> str:

@@ -78,18 +78,17 @@ async def replay_answer(ledger: ReadsLedger, answer_id: AnswerId) -> Replay:
         *_other_prompts(answer),
         *_other_values(answer),
     )
-    return Replay(answer=answer, record=ledger.tier1.answers[answer_id].seq, differences=tuple(differences))
+    return Replay(answer=answer, record=ledger.tier1.answers[answer_id].seq, differences=differences)
 
 
 def differences_between(then: Answer, now: Answer) -> tuple[Difference, ...]:
     """Everything by which a second run differs from the first, in the order things happened."""
-    found = (
+    return (
         *_candidates(then.trace.candidates, now.trace.candidates),
         *_plain(then, now),
         *_rounds(then.trace.rounds, now.trace.rounds),
         *_compare_citations(then, now),
     )
-    return tuple(found)
 
 
 def _unlike_the_ledger(answer: Answer, tier1: Tier1) -> Iterator[Difference]:
@@ -134,7 +133,7 @@ def _candidates(then: Sequence[Evidence], now: Sequence[Evidence]) -> Iterator[D
 def _plain(then: Answer, now: Answer) -> Iterator[Difference]:
     for what, old, new in (
         ("engine", then.trace.engine, now.trace.engine),
-        ("decision", _decision(then), _decision(now)),
+        ("decision", decision_in_words(then.trace.decision), decision_in_words(now.trace.decision)),
         ("route", then.route, now.route),
         ("prompts", ", ".join(then.trace.prompts), ", ".join(now.trace.prompts)),
         ("checks", _checks(then.trace.checks), _checks(now.trace.checks)),
@@ -179,11 +178,6 @@ def _close(one: float | None, other: float | None) -> bool:
     if one is None or other is None:
         return one is other
     return abs(one - other) < _SAME
-
-
-def _decision(answer: Answer) -> str:
-    decision = answer.trace.decision
-    return decision_in_words(decision)
 
 
 def _checks(checks: Sequence[Check]) -> str:
