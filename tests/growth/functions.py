@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -123,6 +124,7 @@ TAKES_NO_TEXT = {
     "tiermem.reasoning.policy.linear.write_policy": "takes numbers and a path",
     "tiermem.proof.in_words.support_in_words": "takes an answer, whose text it leaves alone",
     "tiermem.reading.ranking.rank_groups": "takes scores",
+    "tiermem.reading.question.is_said_in": "takes a time and days",
     "tiermem.reading.timeframe.whole_days": "takes days",
     "tiermem.text.dates.add_months": "takes a day",
     "tiermem.text.dates.count": "takes a word that a pattern found",
@@ -443,6 +445,7 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "question": text[:LONGEST_QUESTION],
         "turns": [spoken(text)] * 7,
     },
+    "tiermem.text.readings.plain_word": lambda text: {"match": re.match(r"(?s).*", text)},
     "tiermem.reasoning.learned.passage.heading": lambda text: {"turn": spoken(text)},
     "tiermem.reasoning.learned.passage.passage_of": lambda text: {
         "question": text[:LONGEST_QUESTION],

@@ -35,7 +35,7 @@ class FoundTurn:
         """The text of the turn."""
         return "" if self.line.turn is None else self.line.turn.text
 
-    def said(self) -> SaidTurn:
+    def said_turn(self) -> SaidTurn:
         """Who said what in it, and when; of a turn without words that is not known."""
         turn = self.line.turn
         if turn is None:

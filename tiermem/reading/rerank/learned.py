@@ -53,7 +53,7 @@ class LearnedReranker:
     async def score_turns(self, question: str, found: Sequence[FoundTurn]) -> Sequence[float]:
         """See `RanksTurns.score_turns`; `ModelUnavailable` where the reader cannot be loaded or run."""
         try:
-            judged = await to_thread.run_sync(self._leads, question, [one.said() for one in found])
+            judged = await to_thread.run_sync(self._leads, question, [one.said_turn() for one in found])
         except Exception as error:
             raise ModelUnavailable(
                 f"the reader in {str(self._factors)!r}: {type(error).__name__}: {error}"
