@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from llm.cli import cli
 
 import tiermem
+from pagestore.errors import NotAStore
 from tests.adapters.conftest import shows
 from tiermem.adapters.llm import TierMem, _open_memory
 from tiermem.errors import TierMemError
@@ -105,8 +106,8 @@ def test_a_model_calls_the_tools(dogs: tiermem.Memory, example: Callable[[str], 
 
 
 @pytest.mark.parametrize("tool", [TierMem.recall, TierMem.ask])
-def test_looking_makes_no_space(tmp_path: Path, tool: Callable[[TierMem, str], str]) -> None:
-    with pytest.raises(TierMemError, match="no space"):
+def test_looking_makes_no_store(tmp_path: Path, tool: Callable[[TierMem, str], str]) -> None:
+    with pytest.raises(NotAStore, match="there is no store"):
         tool(TierMem(store=str(tmp_path / "none")), "Where is the kettle?")
 
 
