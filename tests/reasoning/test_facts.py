@@ -1,5 +1,6 @@
 """Answers from statements of a fact, and answers that a later turn makes untrue."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from tiermem.model import Evidence
@@ -36,3 +37,14 @@ def test_an_answer_is_withheld_if_its_speaker_says_later_that_something_changed(
     assert require_current("Who picks Emmy up?", first, evidence) == ABSTAINED
     assert require_current("Who picks Emmy up?", second, evidence) == second
     assert require_current("Who used to pick Emmy up?", first, evidence) == first
+
+
+def test_an_answer_stays_if_its_speaker_says_later_that_something_changed_for_another_person() -> None:
+    evidence = [
+        _said(1, "Ann: My sister Maja has the spare key. I see Dr Lee on 3 May."),
+        _said(4, "Ann: Tom quit. Maja gave up the flat."),
+    ]
+    key, doctor, day = (Draft(text=text, cited=(0,), abstained=False) for text in ("Maja", "Dr Lee", "3/5"))
+    assert require_current("Who does Ann see?", doctor, evidence) == doctor
+    assert require_current("When does Ann see Dr Lee?", day, evidence) == day
+    assert require_current("Who has the spare key?", replace(key, text="spare key"), evidence) == ABSTAINED

@@ -93,6 +93,20 @@ def test_a_change_without_an_earlier_statement_is_none() -> None:
     assert _find("What is Ann's rent?", "Ann: they put it up to 810") is None
 
 
+@pytest.mark.parametrize(
+    ("later", "is_changed"),
+    [
+        ("Ann: Maja gave up the flat", True),
+        ("Ann: my sister gave up the flat", True),
+        ("Ann: I gave up the flat", False),
+        ("Ann: my sister Maja is fine, Tom quit", False),
+    ],
+)
+def test_a_change_of_the_owner_alone_counts(later: str, is_changed: bool) -> None:
+    first, *others = _turns("Ann: my sister Maja has the flat in Hull", later)
+    assert is_changed_later("Hull", first, others, "now", owner="sister") is is_changed
+
+
 def test_prices_are_of_the_thing_that_is_asked_about() -> None:
     said = ("Ann: the gym costs 35 a month", "Ann: a haircut costs 28")
     assert _answer("What does a haircut cost?", *said) == "28"
@@ -122,9 +136,14 @@ def test_earlier_values_are_listed_before_the_answer() -> None:
         ("Ben: I changed my lock, Ann", False),
         ("Ann: I switched jobs, I work for Fenwick now", False),
         ("Ann: the plumber used the spare key", False),
+        ("Ann: good news, Tom quit smoking", False),
+        ("Ann: my brother gave up the flat", False),
+        ("Ann: he gave up the flat", True),
     ],
 )
-def test_a_later_change_that_no_rule_reads_may_be_of_anything(later: str, is_changed: bool) -> None:
+def test_a_later_change_of_its_owner_that_no_rule_reads_may_be_of_anything(
+    later: str, is_changed: bool
+) -> None:
     first, *others = _turns("Ann: the spare key is under the flowerpot", later)
     assert is_changed_later("the flowerpot", first, others, "now") is is_changed
     assert not is_changed_later("the flowerpot", first, others, "first")

@@ -22,6 +22,7 @@ from tiermem.text.statements import (
     Statement,
     read_aliases,
     read_statements,
+    read_subject,
     same_relation,
     speaks_of_self,
 )
@@ -120,7 +121,10 @@ def find_fact(question: str, turns: Sequence[SaidTurn], asked_at: datetime | Non
     if known is None or known.answer is None:
         return known
     answer = known.answer
-    is_changed = is_changed_later(answer.statement.value, turns[answer.turn], turns, asked.when)
+    statement = answer.statement
+    is_changed = is_changed_later(
+        statement.value, turns[answer.turn], turns, asked.when, owner=statement.owner
+    )
     return replace(known, answer=None) if is_changed else known
 
 
@@ -152,25 +156,38 @@ def read_fact_question(
 
 
 def is_changed_later(
-    value: str, said: SaidTurn, others: Iterable[SaidTurn], when: When | Period | None
+    value: str, said: SaidTurn, others: Iterable[SaidTurn], when: When | Period | None, *, owner: str = ME
 ) -> bool:
-    """Whether it is said later that a value was wrong or, of questions about the present, that it changed."""
+    """Whether it is said later that a value was wrong or, of questions about the present, that it changed.
+
+    What the same person tells of another than the `owner` of the value, as "Tom quit", is no change of it.
+    """
     turns = [said, *others]
     later = [turn for turn in turns if timestamp(turn.said_at) > timestamp(said.said_at)]
+    owners = _names_of(owner, (turn for turn in turns if turn.speaker == said.speaker))
     is_changed = when == "now" and (
-        any(_is_about_change(said, turn) for turn in later) or _is_other_now(value, said, turns)
+        any(_is_about_change(said, turn, owners) for turn in later) or _is_other_now(value, said, turns)
     )
     return is_changed or any(_is_correction(said, turn) for turn in later)
 
 
-def _is_about_change(said: SaidTurn, later: SaidTurn) -> bool:
-    """Whether a turn of the same person speaks of a change that no rule reads, or another's of the person."""
+def _names_of(owner: str, turns: Iterable[SaidTurn]) -> frozenset[str]:
+    """What one speaker may call the owner of a value: the relation, the name, "he" or "she"."""
+    aliases = {name: relation for turn in turns for name, relation in read_aliases(turn.text).items()}
+    names = {name for name, relation in aliases.items() if relation == owner}
+    return frozenset({owner, SOMEBODY, aliases.get(owner, owner), *names})
+
+
+def _is_about_change(said: SaidTurn, later: SaidTurn, owners: Collection[str]) -> bool:
+    """Whether the same person tells of a change of an owner that no rule reads, or another of the person."""
     if later.speaker != said.speaker:
         is_named = not {*words(said.speaker)}.isdisjoint(words(later.text))
         return is_named and any(
             _CHANGED.search(piece.text) and not speaks_of_self(piece.text) for piece in sentences(later.text)
         )
-    return _CHANGED.search(later.text) is not None and not _values_in(later)
+    subjects = [read_subject(later.text, change.start()) for change in _CHANGED.finditer(later.text)]
+    is_of_owner = any(subject is None or subject in owners for subject in subjects)
+    return is_of_owner and not _values_in(later)
 
 
 def _is_other_now(value: str, said: SaidTurn, turns: Iterable[SaidTurn]) -> bool:

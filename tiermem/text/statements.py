@@ -55,6 +55,10 @@ _PERSON = re.compile(
     rf"{_NO_SUBJECT}(?P<name>{PART})(?:(?<=['’]s)\s|"
     r"\s(?:(?:is|has|was|already|still|just|now|the|a|an|currently|also|always)\s){0,4}\Z)"
 )
+_SUBJECT = re.compile(
+    rf"(?<!\w)(?:(?P<self>I|[Ww]e)|(?P<relation>{_RELATION})|(?P<name>{PART}))(?:['’]\w{{1,2}})?"
+    r"\s(?:(?:is|has|had|was|just|already|finally|also)\s){0,3}\Z"
+)
 _LEADING_TITLE = re.compile(rf"\A{TITLE}")
 _PART_OF_NAME = re.compile(
     r"\b(?:[Nn]umber|[Nn]o\.?|[Cc]hapter|[Rr]oom|[Pp]age|[Yy]ear|[Aa]ge|[A-Z]\w{1,40})\s\Z"
@@ -284,6 +288,19 @@ def read_words(text: str, start: int, end: int) -> StatedWords:
         is_stated=_NOT_STATED.search(clause) is None,
         is_over=_ENDED.search(clause) is not None,
     )
+
+
+def read_subject(text: str, verb: int) -> str | None:
+    """Return the person directly before a verb, an owner as in `Statement`; `None` where none is."""
+    found = _SUBJECT.search(text, max(0, verb - _REACH), verb)
+    if found is None:
+        return None
+    if found["self"]:
+        return ME
+    if found["relation"]:
+        return same_relation(found["relation"])
+    name = found["name"].lower()
+    return None if {name, name.removesuffix("s")} & _NO_NAMES else name
 
 
 def read_since(text: str, start: int, said_at: datetime | None) -> date | None:

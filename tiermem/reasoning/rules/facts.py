@@ -10,7 +10,7 @@ from tiermem.model import Evidence
 from tiermem.reasoning.interface import ABSTAINED, Draft
 from tiermem.text.histories import SaidTurn, find_fact, is_changed_later, read_when
 from tiermem.text.readings import speech
-from tiermem.text.statements import Statement
+from tiermem.text.statements import ME, Statement, read_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +69,17 @@ def require_current(question: str, draft: Draft, evidence: Sequence[Evidence]) -
     when = read_when(question)
     turns = {at: turn for at, item in enumerate(evidence) if (turn := _said_turn(item)) is not None}
     cited = [turns[at] for at in draft.cited if at in turns]
-    return (
-        ABSTAINED
-        if any(is_changed_later(draft.text, turn, turns.values(), when) for turn in cited)
-        else draft
+    is_changed = any(
+        is_changed_later(draft.text, turn, turns.values(), when, owner=_owner_of(draft.text, turn))
+        for turn in cited
     )
+    return ABSTAINED if is_changed else draft
+
+
+def _owner_of(words: str, turn: SaidTurn) -> str:
+    """Whose the words of an answer are; the speaker's where the turn has them in another form, as a day."""
+    start = turn.text.find(words)
+    return read_words(turn.text, start, start + len(words)).owner if start >= 0 else ME
 
 
 def _said_turn(item: Evidence) -> SaidTurn | None:
