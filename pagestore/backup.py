@@ -11,7 +11,7 @@ The rules:
 - A file to restore may come from anybody. Where its parts go is computed here and never read from it, each
   must be the one that `BACKUP.json` promises, and the logs must verify as what was backed up. Only then does
   the directory get its name.
-- Whoever can write such a file can write another history into it: a checkpoint kept elsewhere tells that.
+- Another history can be written into such a file: a checkpoint kept elsewhere tells that.
 """
 
 from __future__ import annotations

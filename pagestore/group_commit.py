@@ -1,4 +1,4 @@
-"""Lets many threads share one fsync: whoever comes first serves all who wait."""
+"""Lets many threads share one fsync: the first thread serves all that wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page log promises, whoever keeps it: on disk, in memory or in a database.
+"""What a page log promises, wherever it is kept: on disk, in memory or in a database.
 
 The rule: when `append` or `record` returns, what it was given survives a crash (for logs that outlive
 the process). There is no update. `pagestore.testing.PageLogContract` is this file as tests.

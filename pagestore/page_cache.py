@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pagestore.values import Page, PageId
 
 _LINE = 1_000
-"""Bytes that a line of a page takes beside its words, about."""
+"""Bytes that a line of a page takes in addition to its words, about."""
 _TEXT = 64
-"""Bytes that a text takes beside its characters, about."""
+"""Bytes that a text takes in addition to its characters, about."""
 _CHARACTER = 2
 """Bytes that a character takes: one to four."""
 

@@ -140,7 +140,7 @@ class _Check:
             self._against_open_pages(checkpoint, where)
 
     def _against_open_pages(self, checkpoint: CheckpointOfFormat1, where: str) -> None:
-        """What a checkpoint of format 1 says beside its tree."""
+        """What a checkpoint of format 1 says apart from its tree."""
         if checkpoint.waiting is None:
             self.unproved.append(
                 f"{where}: what then waited on open pages; it was made before checkpoints committed to that"

@@ -187,7 +187,7 @@ class SummaryUnit:
     paraphrase: str | None = None
     """Its maker's wording, by which a unit in the words of a speaker is found. It is not displayed."""
     importance: float = 0.5
-    """0 to 1: as whoever made it judged, or more where a turn it rests on was stored with more.
+    """0 to 1: as judged when it was made, or more where a turn it rests on was stored with more.
 
     `signals` has it; no ranking and no decision reads it.
     """
@@ -331,7 +331,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Which tier is to answer, the number whoever decided gives for it (`None` where it gives none), and why.
+    """Which tier is to answer, the number the router gives for it (`None` where it gives none), and why.
 
     `score` runs from 0 to 1 and is no probability of being right; numbers of different routers do not
     compare. Of `rules` and `gate` it is the share of the question's words that the best evidence holds, of

@@ -33,7 +33,7 @@ EMBEDDED = "embedded"
 IN_PROCESS = "memory"
 IN_STORE = "pgvector"
 _NAMED: Mapping[str, Registry[Any]] = {"embedder": EMBEDDERS, "index": INDEXES, "reranker": RERANKERS}
-"""What other packages may bring a part for, beside what is listed at the setting."""
+"""What other packages may bring a part for, in addition to what is listed at the setting."""
 
 
 class Settings(BaseSettings):
@@ -143,7 +143,7 @@ class Settings(BaseSettings):
     on the conversations the reader was calibrated with; on others it may be more or less.
     """
     recall_turns: int = Field(default=15, ge=0)
-    """Single turns recalled beside the units; 0 for units alone, as published."""
+    """Single turns recalled with the units; 0 for units alone, as published."""
     recall_tokens: int = Field(default=1000, ge=1)
     """Tokens that recalled units and turns may take together."""
     recall_by: Literal["hybrid", "vectors"] = "hybrid"

@@ -102,7 +102,7 @@ class Segments:
         if not in_place:
             raise Poisoned(
                 f"{self._path(number)!r} was removed or replaced while it was open; "
-                "what is written goes to a file that nobody will find; reopen the store"
+                "what is written goes to a file that has no name any more; reopen the store"
             )
 
     def in_place(self, number: int) -> bool:

@@ -352,7 +352,7 @@ async def test_a_reader_finds_what_another_writes_meanwhile_and_writes_nothing(t
             await refused
     await writer.close()
     await SqliteIndex(tmp_path / "index", HashEmbedder(), fresh=True).close()
-    with pytest.raises(IndexUnavailable, match="made anew by another process"):
+    with pytest.raises(IndexUnavailable, match="made again by another process"):
         await reader.search(ANN, "units", "tomatoes", limit=3)
     await reader.close()
 

@@ -37,8 +37,8 @@ class TierMemMemory(Memory):
     agent is added with `metadata={"role": "assistant"}`. What bears on what a user said last is put into the
     context as a system message: at most `max_tokens` of evidence, fenced as data. `k` is how many `query`
     finds at most, of `kind` `any`, `units`, `turns` or `pages`; `only` are filters of `Memory.recall`.
-    `clear` erases the session, and no other, with all that rests on its words. Whoever opened the memory
-    closes it: `close` does nothing.
+    `clear` erases the session, and no other, with all that rests on its words. Its opener closes
+    the memory: `close` does nothing.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class TierMemMemory(Memory):
         await in_thread(self._items.clear)
 
     async def close(self) -> None:
-        """Nothing: whoever opened the memory closes it."""
+        """Do nothing: the program that opened the memory closes it."""
 
     def _to_config(self) -> BaseModel:
         raise InvalidInput("a memory that is open has no configuration: open it, and make a TierMemMemory")

@@ -24,7 +24,7 @@ except ImportError as error:
 __all__ = ["TierMemBlock", "TierMemRetriever"]
 
 _SHOWN_TO_MODELS = ("said_at",)
-"""What of a node's metadata a prompt shows beside its text."""
+"""What of a node's metadata a prompt shows with its text."""
 
 
 class TierMemBlock(BaseMemoryBlock[str]):

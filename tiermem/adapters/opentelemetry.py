@@ -47,7 +47,7 @@ def instrument(
     """Have every memory of this process make spans from now on; what is returned ends that.
 
     `tracer_provider` is the global one where none is given. `provider` is what `gen_ai.provider.name` says of
-    models: the conventions' name of whoever serves them ("openai" also for servers that speak its API).
+    models: the conventions' name of their provider ("openai" also for servers that speak its API).
     """
     return observe(_Spans(tracer_provider, provider))
 

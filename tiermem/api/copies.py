@@ -1,6 +1,6 @@
 """Copies of a memory: a backup of its log, a store out of a backup, its dialogue as JSON lines.
 
-Whoever holds a copy holds what is erased from the memory later; every result says so.
+A copy holds what is erased from the memory later; every result says so.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _put_down(files: Mapping[Path, Sequence[bytes]]) -> None:
 
 def _episode(components: Components, page: Page, line: PageLine, at: datetime | None) -> bytes:
     """A turn, or one part of a long one, with what units that rest on it are worth together."""
-    assert line.turn is not None  # noqa: S101  (whoever calls has looked)
+    assert line.turn is not None  # noqa: S101  (the caller has looked)
     tier1 = components.ledger.tier1
     units = [
         unit.id

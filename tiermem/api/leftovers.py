@@ -45,11 +45,11 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _WORD_ESCAPE = re.compile(rb"\\u(?!00[01])[0-9a-fA-F]{4}")
 _ODD_ESCAPE = re.compile(rb'\\[^nrtbfu"\\/]')
 _REACH = 4096
-"""Bytes read on either side of a word beside those that the longest fingerprint may take."""
+"""Bytes read on either side of a word in addition to those that the longest fingerprint may take."""
 _WIDEST = 8
 """Bytes that a character of a fingerprint takes at most: in UTF-16, or as an escape of JSON."""
 _WAIT = 10.0
-"""Seconds to wait for whoever writes a file of SQLite's."""
+"""Seconds to wait for a writer of a file of SQLite's."""
 _SHORTEST = 512
 """Bytes that a file of SQLite's has at least once anything is in it."""
 

@@ -502,7 +502,7 @@ class AsyncMemory:
         are not so, and units that rest on any of these. Where few turns are left, more of what
         is found is looked through, up to everything, until there are enough. Names are compared without
         regard to case; what a turn does not tell it is not. A page is found by all of its words and seen
-        without the turns left out. A unit that was superseded stays so, whoever said what superseded it.
+        without the turns left out. A superseded unit stays so, whatever agent superseded it.
         A memory opened read-only answers as well and keeps nothing of it: `Answer.recorded` is `False`,
         `audit` does not find it, and what it cost counts towards the daily limits of this opening alone.
         Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered,
@@ -578,7 +578,7 @@ class AsyncMemory:
         May 2024", seen from `asked_at`), a day, an ISO month or range ("2024-05", "2024-05-01/2024-05-08"), a
         pair (from the start of one to the end of the other) of which one may be `None`, a list of these, or
         `"auto"`, which takes it out of a topic that names one beyond doubt.
-        Days are those on the clock of whoever spoke, ends count in, and what has no such time is left out
+        Days are those on the clock of the speaker, ends count in, and what has no such time is left out
         and counted (`Recollection.undated`). With `about="event"` it is when what a unit says happened.
         Units and turns are found side by side, or one `kind` of what `search` finds, with the
         same filters. Raises `InvalidInput`.
@@ -1076,7 +1076,7 @@ class AsyncMemory:
         failure, and by .3 a day at most. Judged again, an answer's newest outcome counts in place of the
         earlier one. What is superseded, but for a merge, or withdrawn is not moved. A cited turn on which no
         unit rests is credited itself (`Judged.turns`), and units that are made of it inherit that.
-        `by` is how far whoever judges is trusted, `assistant` at least. A weight changes no unit's trust, and
+        `by` is how far the judge is trusted, `assistant` at least. A weight changes no unit's trust, and
         no ranking reads it unless that is asked for. `signals` has it, `trail` what moved it.
         Raises `UnknownId`, `InvalidInput`.
         """
@@ -1348,7 +1348,7 @@ class AsyncMemory:
     async def _idle_window(self) -> AsyncIterator[None]:
         """Entered when no question is under way, something may be spent, and no caller waits for the end.
 
-        Whoever wants to be alone, to erase say, goes first.
+        A call that has to be alone, to erase for example, goes first.
         """
         await self._opened.asking.none()
         if self._opened.ending:

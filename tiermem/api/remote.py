@@ -148,9 +148,9 @@ class RemoteMemory(AsyncMemory):
         policy: str | Eviction = "hybrid",
         on_evicted: Callable[[tuple[Item, ...]], None] | None = None,
     ) -> AsyncWorkspace:
-        """Refused: a workspace is held beside the memory itself."""
+        """Refused: a workspace needs a memory in this process."""
         raise InvalidInput(
-            "a workspace is held beside the memory itself, and this one is over HTTP: `recall` and `context` "
+            "a workspace needs a memory in this process, and this one is over HTTP: `recall` and `context` "
             "give what a workspace would be filled with"
         )
 

@@ -119,7 +119,7 @@ def redact_receipt(receipt: Receipt, before: Tier1, sees: Visibility) -> Receipt
 
 
 KEEPS_ERASED = (
-    "this copy keeps what is erased from the memory later: when you erase, destroy the copy or make it anew"
+    "this copy keeps what is erased from the memory later: when you erase, destroy the copy or make it again"
 )
 
 

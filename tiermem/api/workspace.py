@@ -3,7 +3,7 @@
 The rule: nothing is held that memory does not hold. Words that are added are stored first, what is found is
 looked up. So what leaves for want of room is never lost: `recall` brings it back. What memory no longer
 holds, or holds otherwise, leaves the workspace: at once when it is erased, else before it is shown. A
-workspace itself is kept nowhere; it ends with whoever holds it.
+workspace itself is kept nowhere; it ends with the object.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def by_space(points: Iterable[Point]) -> dict[str, list[PackedPoint]]:
 
 
 class ArraysIndex(ProjectedIndex):
-    """An index that has every space it searches in arrays; whoever inherits says where they come from."""
+    """An index that has every space it searches in arrays; a subclass says where they come from."""
 
     def __init__(self, embedder: Embedder) -> None:
         super().__init__(embedder)
@@ -153,7 +153,7 @@ class Table:
         return point_id in self._place
 
     def payload(self, point_id: str) -> Mapping[str, Any]:
-        """What is kept beside the vectors of an entry that is there."""
+        """What is kept of an entry that is there, apart from vectors."""
         return self._payloads[self._place[point_id]]
 
     def entry(self, place: int) -> str:

@@ -1,7 +1,7 @@
 """BM25: what the words of an entry weigh, what those of a query do, and how rare a word is.
 
 The weights of an entry are stored, so they never depend on what else is: a change of them raises `SCHEMA`
-(`encoding`). Rarity is worked out by whoever searches, over what the caller may see of the space.
+(`encoding`). Rarity is computed by the index that searches, over what the caller may see of the space.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Terms = dict[int, float]
 
 
 def document_terms(text: str, kind: Collection | Literal["around"]) -> Terms:
-    """The saturated term frequencies of BM25; whoever searches multiplies them with IDF."""
+    """The saturated term frequencies of BM25; the index that searches multiplies them with IDF."""
     counts = Counter(stems(join_surrogates(text)))
     length = counts.total() / AVERAGE_STEMS[kind]
     damping = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length)

@@ -121,7 +121,7 @@ class PointFilter:
     when: tuple[Timeframe, ...] = ()
     """Timeframes, in each of which a point must lie."""
     owners: tuple[str, ...] | None = None
-    """Whose points are seen beside those without an owner; `None` for all points."""
+    """Whose points are seen in addition to those without an owner; `None` for all points."""
 
     @property
     def corpus(self) -> PointFilter:
@@ -426,7 +426,7 @@ def mark_point(space: str, mark: History) -> Point:
 
 
 def _payload_of(space: str, entry: Entry) -> dict[str, Any]:
-    """What is stored beside the vectors: names and times, never words."""
+    """What is stored with the vectors: names and times, never words."""
     context = (
         {
             "near": [encoding.key(turn) for turn in entry.context.near],

@@ -295,7 +295,7 @@ class IndexRequest:
     folder: Path | None
     """Where its files lie if it has any; `None` for a store that is not in a directory."""
     closing: AsyncExitStack
-    """What is to be done when the memory closes: whoever opens an index adds its `close`."""
+    """What is to be done when the memory closes: an opener of an index adds its `close`."""
     database: str | None = field(default=None, repr=False)
     """The URL of the database of the store; it may hold a password. `None` for any other store."""
     api_key: str | None = None

@@ -136,7 +136,7 @@ class QdrantIndex(ProjectedIndex):
         if usable and any(self._holds_others(name, spaces) for name in there):
             raise IndexMismatch(
                 f"the index in {self._names['units']!r} at {self._where!r} does not fit {json.dumps(mine)} "
-                "and is not made anew: other stores have points there; use their embedder, or another server"
+                "and is not made again: other stores have points there; use their embedder, or another server"
             )
         for name in self._names.values():
             self._client.delete_collection(name)

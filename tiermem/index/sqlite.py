@@ -199,7 +199,7 @@ class SqliteIndex(ArraysIndex):
                 same = False
             if not same:
                 raise IndexUnavailable(
-                    f"the index at {str(self._path)!r} was made anew by another process: open it again"
+                    f"the index at {str(self._path)!r} was made again by another process: open it again"
                 )
             with self._translate_errors():
                 yield self._connection
@@ -478,7 +478,7 @@ _LOOKED_AT = "an index that was opened read-only is left as it is"
 
 
 def _columns(entry: PackedPoint) -> tuple[Any, ...]:
-    """What is written of an entry beside its place; the space is in another column, as a number."""
+    """What is written of an entry apart from its place; the space is in another column, as a number."""
     payload = {name: value for name, value in entry.payload.items() if name != "space"}
     fields = {**entry.vectors, **entry.terms}
     text = json.dumps(payload, separators=(",", ":"))

@@ -1,7 +1,7 @@
 """Who looks, and what of a space that one may see: the one rule of what agents keep from each other. Pure.
 
 - What belongs to no agent is everybody's.
-- What belongs to one agent, or to several together, is seen by whoever may see all of them.
+- What belongs to one agent, or to several together, is seen by those who may see all of them.
 - A unit that was shared is everybody's too; the words that it rests on are not.
 - An answer belongs to who asked: one that was asked by no agent is seen by none.
 

@@ -1,6 +1,6 @@
 """One protocol for language models: a call goes in, text and its cost come out.
 
-Everything typed (schemas, repair, prompts) is built on this in the files beside it.
+Everything typed (schemas, repair, prompts) is built on this in the other files of the package.
 """
 
 from __future__ import annotations

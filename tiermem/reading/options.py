@@ -17,7 +17,7 @@ class ReadingOptions:
     units: int = 5
     """Units recalled for a question (TierMem paper, A.2: 5)."""
     recall_turns: int = 15
-    """Single turns recalled beside them; 0 recalls units alone, as published."""
+    """Single turns recalled with them; 0 recalls units alone, as published."""
     recall_tokens: int = 1000
     """Tokens that units and turns together may take."""
     recall_by: Literal["hybrid", "vectors"] = "hybrid"

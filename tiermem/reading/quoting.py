@@ -103,7 +103,7 @@ def page_evidence(page: Page, *, score: float = 0.0, similarity: float | None = 
 
 
 def size(items: Iterable[Evidence], count: Callable[[str], int]) -> int:
-    """The tokens of pieces of evidence with the words beside them."""
+    """The tokens of pieces of evidence with their quotes."""
     return sum(count(f"{item.text}\n{item.quote}") for item in items)
 
 

@@ -331,7 +331,7 @@ class Reader:
     async def answer(self, answer_id: AnswerId) -> Answer:
         """One answer with its trace; raises `UnknownId`, as for one that there is not.
 
-        It is seen by whoever may see who asked, and everything that it was made of.
+        It is seen by those who may see the agent that asked, and everything that it was made of.
         """
         known = self._ledger.tier1.answers.get(answer_id)
         if self._sees.all or (known is None and answer_id.startswith(NOT_RECORDED)):

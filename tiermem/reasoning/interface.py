@@ -77,7 +77,7 @@ ABSTAINED: Final = Draft(text="", cited=(), abstained=True, complete=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """What to do with a fact beside its nearest units.
+    """What to do with a fact, given its nearest units.
 
     UPDATE merges into `target` with `text`; ADD with `supersedes` says the fact is newer and
     contradicts those units.
@@ -154,7 +154,7 @@ class Select(Protocol):
 
 
 class Reconcile(Protocol):
-    """What becomes of a fact beside its nearest units?"""
+    """What becomes of a fact, given its nearest units?"""
 
     async def __call__(self, fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
         """ADD, UPDATE or SKIP it (no neighbours given: ADD or SKIP only)."""

@@ -9,7 +9,7 @@ import anyio
 
 
 class ReadWriteLock:
-    """For one event loop. Whoever waits to be alone goes before those who come later; none may nest."""
+    """For one event loop. A task that waits to be alone goes before those who come later; none may nest."""
 
     def __init__(self) -> None:
         self._inside = 0
@@ -18,7 +18,7 @@ class ReadWriteLock:
 
     @asynccontextmanager
     async def shared(self) -> AsyncIterator[None]:
-        """Beside others, never beside one who is alone."""
+        """Together with others, never with one that is alone."""
         async with self._changed:
             while self._closed:
                 await self._changed.wait()

@@ -65,7 +65,7 @@ class SharedComponents:
                 await self.closed()
 
     async def end(self) -> None:
-        """Close the parts, whoever uses them."""
+        """Close the parts, also if they are in use."""
         async with self.changing:
             await self.closed()
 

@@ -36,7 +36,7 @@ def given_as_json(operation: Operation, args: tuple[Any, ...], keywords: Mapping
         raise TypeError(f"the keyword {not_one_of(name, operation.hints)}")
     given = operation.signature.bind(*args, **keywords).arguments
     if given.get("into") is not None:
-        raise InvalidInput("into: a workspace is held beside the memory itself, and this one is over HTTP")
+        raise InvalidInput("into: a workspace needs a memory in this process, and this one is over HTTP")
     _no_place(given)
     return {name: _written(name, value) for name, value in given.items() if name not in STAYS}
 

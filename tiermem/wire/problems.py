@@ -46,7 +46,7 @@ class Problem:
 _LOOK = "look at what there is, by `pages`, `units` or `answers`, and name one of these"
 _MEND = "change what the detail names, and send it again"
 _LATER = "try again in a little while"
-_ASK = "ask whoever runs the server: its log says more"
+_ASK = "ask the operator of the server: its log says more"
 
 _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.NotDialogue, 400, _MEND),

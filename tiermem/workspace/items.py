@@ -20,7 +20,7 @@ class Item:
     """Words held in mind, with what they cite. It is what it was when it was asked for; use makes a new one.
 
     `key` is what it is called: the id of a unit, the page and line of a turn, the id of a page, or what the
-    caller says. `added_at` and `last_used` are set by whoever holds it; a time without a zone is UTC.
+    caller says. `added_at` and `last_used` are set by its holder; a time without a zone is UTC.
     Raises `ValueError` for an importance outside 0 to 1, and for less than no tokens or uses.
     """
 

@@ -5,7 +5,7 @@ by the quotes of its two sides, and must keep the content words of the unit and 
 otherwise the fact is added by itself, or its quotes to a unit with the same text.
 A fact supersedes only what was said no later, and nothing that somebody trusted more has said. Units
 of different trust are not merged: the lower would gain words it did not prove, the higher lose its standing.
-Nor are those of different agents: they are not shown beside each other.
+Nor are those of different agents: they are not shown together.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ProvedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """A unit that was shown beside the fact, and what its spans hold."""
+    """A unit that was shown with the fact, and what its spans hold."""
 
     unit: SummaryUnit
     grounds: Grounds

@@ -1,4 +1,4 @@
-"""How much a unit matters: as whoever made it judged, or more where it rests on a turn that matters more."""
+"""How much a unit matters: as judged when it was made, or more where it rests on a turn that matters more."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Finds which turns of a file the session holds already, which of them were erased, and which are new.
 
 A turn of a file is known by its place while the file stays as it was. Where the file was edited, its turns
-are laid beside those that were stored: what is in both in the same order, with the same words, is known
+are compared with those that were stored: what is in both in the same order, with the same words, is known
 whatever its place is now. Of an erased turn no words are left to compare. It is known by where it stood and
 by the room it took: a turn between the same neighbours that takes as much is held to be it, and stays away.
 """

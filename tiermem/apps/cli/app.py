@@ -64,9 +64,9 @@ COMMANDS = {
     "spaces": "List the spaces of a store.",
     "mcp": "Serve a memory to agents by the Model Context Protocol: over standard input and output, or by HTTP.",
     "look": "Look at a memory in the browser: ask, and follow answers to the words. Writes nothing of itself.",
-    "serve": "Serve the memories of a store over HTTP, to whoever has a key.",
+    "serve": "Serve the memories of a store over HTTP to clients that have a key.",
     "keys": "Make, list and revoke the keys of `tiermem serve`.",
-    "eval": "Measure retrieval and answers on LoCoMo, LongMemEval, REALTALK and BEAM, beside baselines.",
+    "eval": "Measure retrieval and answers on LoCoMo, LongMemEval, REALTALK and BEAM, with baselines.",
 }
 """Every command in the order of `tiermem --help`, with the first line of its own help."""
 

@@ -1,7 +1,7 @@
 """`tiermem eval`: measuring TierMem and what it is compared with.
 
 Evaluation is no part of the library: nothing imports it, and its package, `eval`, lies in the repository
-beside `tiermem`, in a wheel inside it. Only this command lets it be imported, and only while it runs.
+next to `tiermem`, in a wheel inside it. Only this command lets it be imported, and only while it runs.
 """
 
 from __future__ import annotations

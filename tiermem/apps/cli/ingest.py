@@ -261,7 +261,7 @@ def _store(
     for conversation in conversations:
         prefix = f"{conversation.space_hint}/" if apart and conversation.space_hint else ""
         for session in conversation.sessions:
-            # Whole, however long: an edited file is laid beside what is stored of it.
+            # Whole, however long: an edited file is compared with what is stored of it.
             name = prefix + session.session
             added.append(memory.add(session.imported_turns(), session=name, **said))
             done += len(session.turns)

@@ -64,7 +64,7 @@ def look(
 
 
 def looking(store: str | Path, keys: Path, *, write: bool, engine: options.EngineName) -> tuple[Service, str]:
-    """What serves a store to whoever has the key that is made for it, and that key."""
+    """What serves a store to clients with the key that is made for it, and that key."""
     from tiermem.apps.http.keys import ALL, Keys
     from tiermem.apps.http.limits import Limits
     from tiermem.apps.http.service import Service

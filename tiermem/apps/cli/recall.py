@@ -52,7 +52,7 @@ def recall(
 
 
 def _notes(found: tiermem.Recollection) -> tuple[RenderableType, ...]:
-    """What there is to say about a search beside what it found."""
+    """What there is to say about a search, apart from what it found."""
     what = (
         "turns tell not when they were said" if found.about == "said" else "units tell not when it happened"
     )

@@ -14,12 +14,12 @@ from tiermem.storage import StorePlace
 
 KeysFile = Annotated[
     Path | None,
-    typer.Option("--keys", envvar="TIERMEM_KEYS", help="The file of keys (beside the store)."),
+    typer.Option("--keys", envvar="TIERMEM_KEYS", help="The file of keys (next to the store)."),
 ]
 
 
 def keys_file(store: StorePlace, named: Path | None) -> Path:
-    """Return the file of keys: the one that is named, or the one beside the directory of the store."""
+    """Return the file of keys: the one that is named, or the one next to the directory of the store."""
     from tiermem.apps.http.keys import keys_beside
 
     instead = "name the file of keys with --keys"
@@ -56,7 +56,7 @@ def serve(
         typer.Option("--proxy", metavar="ADDRESS", help="An address without that limit (repeatable)."),
     ] = None,
 ) -> None:
-    """Serve the memories of a store over HTTP, to whoever has a key."""
+    """Serve the memories of a store over HTTP to clients that have a key."""
     from tiermem.apps.http.keys import Keys
     from tiermem.apps.http.limits import ConnectionLimits, Limits
     from tiermem.apps.http.run import run

@@ -81,7 +81,7 @@ def _cost(spent: Usage) -> str:
 
 
 def _today(figures: tiermem.Stats) -> str:
-    """What was spent today, beside the limits there are."""
+    """What was spent today, and the limits there are."""
     spent, daily = figures.spent_today, figures.daily
     paid = (
         (counted(spent.calls - spent.failed, "call"), daily.calls),

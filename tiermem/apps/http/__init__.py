@@ -1,1 +1,1 @@
-"""Memories over HTTP: every public operation by a request, for whoever has a key."""
+"""Memories over HTTP: every public operation by a request, for clients that have a key."""

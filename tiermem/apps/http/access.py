@@ -1,6 +1,6 @@
 """Who asks, and whether they may: by a key, or on this machine alone by being there.
 
-Where no file of keys is, the server listens on this machine alone and is open to whoever is on it. A page in
+Where no file of keys is, the server listens on this machine alone and is open to all its users. A page in
 that person's browser is there too, and not they: so such a request must name this machine as its host (a
 name of somebody else's that leads here, DNS rebinding, does not), and come from no page of another host.
 """
@@ -70,7 +70,7 @@ class Access:
 
     @property
     def open(self) -> bool:
-        """Whether whoever is on this machine needs no key."""
+        """Whether users of this machine need no key."""
         return self._alone and not self._keys.there()
 
     def caller(self, *, authorization: str | None, host: str | None, origin: str | None) -> Caller:

@@ -1,4 +1,4 @@
-"""Keys: who may do what in which spaces. They lie in one file beside the store, each as a hash.
+"""Keys: who may do what in which spaces. They are in one file next to the store, each as a hash.
 
 A key is 256 random bits, so none is found by trying, and a hash made to be slow (as for passwords, which
 people choose) would only cost time at every request: SHA-256 is right. A key is shown once, when it is made.
@@ -180,7 +180,7 @@ class Keys:
 
 
 def keys_beside(store: Path) -> Path:
-    """Where the keys of a store lie: beside it, so that neither a backup nor a restored store brings any."""
+    """Where the keys of a store are: next to it, so that neither a backup nor a restored store brings any."""
     whole = store.resolve()
     return whole.with_name(f"{whole.name}.keys.json")
 

@@ -71,7 +71,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class MadeFile:
-    """A file that an operation wrote, and what it says of it; whoever sends it off removes the folder."""
+    """A file that an operation wrote, and what it says of it; the sender removes the folder."""
 
     file: Path
     result: bytes

@@ -1,6 +1,6 @@
 """Many memories in one process: each opened when it is used, closed when it is idle, so many at most.
 
-One that is in use is never closed. Where all are in use, whoever wants another one waits for one of them.
+One that is in use is never closed. Where all are in use, a request for another one waits for one of them.
 """
 
 from __future__ import annotations

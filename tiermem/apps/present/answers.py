@@ -58,7 +58,7 @@ def route(answer: Answer) -> Text:
 
 
 def tokens(cost: ReadingCost) -> str:
-    """What was read, beside what the raw pages hold."""
+    """What was read, and what the raw pages hold."""
     if cost.pages:
         pages = counted(cost.pages, "page")
         return f"{pages} of {cost.page_tokens:,} tokens; worded from {cost.evidence:,} tokens of evidence"

@@ -1,4 +1,4 @@
-"""What an answer took to read: pages of the research rounds, beside the evidence it was worded from."""
+"""What an answer took to read: pages of the research rounds, and the evidence it was worded from."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Hindsight (1.1): memory units as its client lists or recalls them, dumped to JSON.
 
-One object with `items` or `results`, a list of units, or one a line. Hindsight shows no words beside a unit,
+One object with `items` or `results`, a list of units, or one a line. Hindsight shows no words with a unit,
 so all of it is what Hindsight says; units that are not valid any more are left out.
 """
 

@@ -1,4 +1,4 @@
-"""How many units an index is to hold. It is on record, so that whoever reads knows which of them it holds."""
+"""How many units an index is to hold. It is on record, so that readers know which of them it holds."""
 
 from dataclasses import dataclass
 

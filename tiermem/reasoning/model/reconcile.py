@@ -1,4 +1,4 @@
-"""What becomes of a fact beside its nearest units, asked of a model."""
+"""What becomes of a fact, given its nearest units: asked of a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tiermem.reasoning.model.fields import Reply, Words
 
 
 class ReconcileReply(Reply):
-    """What to do with a fact beside its nearest entries."""
+    """What to do with a fact, given its nearest entries."""
 
     operation: str = Field(json_schema_extra={"enum": ["ADD", "UPDATE", "SKIP"]})
     reason: Words = None
@@ -32,7 +32,7 @@ class ReconcileReply(Reply):
 
 @dataclass(frozen=True, slots=True)
 class ReconcileByModel:
-    """ADD, UPDATE or SKIP a fact beside its nearest units."""
+    """ADD, UPDATE or SKIP a fact, given its nearest units."""
 
     model: LanguageModel
 
@@ -51,7 +51,7 @@ class ReconcileByModel:
 def _operation(reply: ReconcileReply, neighbours: Sequence[SummaryUnit]) -> Operation:
     """The operation a reply asks for. An unknown one, or an unknown target, leaves memory as it is.
 
-    A merge into what the fact contradicts would blend two truths: it becomes an ADD beside it.
+    A merge into what the fact contradicts would blend two truths: it becomes an ADD.
     """
     contradicted = tuple(neighbours[n].id for n in shown_numbers(reply.contradicts, len(neighbours)))
     reason = reply.reason or f"the model chose {reply.operation!r}"
