@@ -81,6 +81,17 @@ def test_a_value_from_a_later_day_does_not_hold_yet() -> None:
     assert after.answer.statement.value == "37.5"
 
 
+def test_a_new_employer_is_the_answer_from_the_month_that_is_named_on() -> None:
+    said = _turns("Ann: I work at Siemens", "Ann: I quit Siemens last Friday. Joining Bosch in July 2024.")
+    before, after = (
+        find_fact("Where does Ann work now?", said, datetime(2024, month, 9, tzinfo=UTC)) for month in (6, 8)
+    )
+    assert before is None or before.answer is None
+    assert after is not None
+    assert after.answer is not None
+    assert after.answer.statement.value == "Bosch"
+
+
 def test_a_value_that_is_over_is_no_answer_but_was_one_before() -> None:
     said = ("Ann: my flatmate Sergej cooks", "Ann: Sergej moved out today")
     found = _find("Who is Ann's flatmate?", *said)
