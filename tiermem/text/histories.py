@@ -349,8 +349,7 @@ def _select(
     today = asked_at.date() if asked_at is not None else date.max
     starts = _starts(values, turns)
     current = max((at for at, start in enumerate(starts) if start <= today), default=None)
-    is_over = is_over and current == len(values) - 1
-    at = _place(asked, current, is_over=is_over)
+    at = _place(asked, current, is_over=current is not None and is_over[current])
     if not isinstance(asked.when, str):
         then = asked.when[1]
         at = max((place for place, start in enumerate(starts) if start <= then), default=None)
@@ -359,18 +358,18 @@ def _select(
     return KnownFact(answer=values[at] if at >= 0 else None, values=tuple(values))
 
 
-def _values(history: Sequence[SaidStatement]) -> tuple[list[SaidStatement], bool]:
-    """The statements that give a new value, and whether the last value holds no more."""
+def _values(history: Sequence[SaidStatement]) -> tuple[list[SaidStatement], list[bool]]:
+    """The statements that give a new value, and of each whether its value is said to hold no more."""
     values: list[SaidStatement] = []
-    is_over = False
+    is_over: list[bool] = []
     for one in history:
-        is_known = bool(values) and is_same_value(values[-1].statement.value, one.statement.value)
-        if one.statement.is_end:
-            is_over = is_over or is_known or not values
-            values[-1:-1] = [] if is_known else [one]
+        is_end = one.statement.is_end
+        if values and is_same_value(values[-1].statement.value, one.statement.value):
+            is_over[-1] = is_end
         else:
-            is_over = False
-            values += [] if is_known else [one]
+            at = len(values) - 1 if values and is_end else len(values)
+            values.insert(at, one)
+            is_over.insert(at, is_end)
     return values, is_over
 
 
