@@ -12,6 +12,7 @@ from tiermem.text.statements import (
     Statement,
     read_aliases,
     read_statements,
+    read_subject,
     read_words,
 )
 
@@ -67,8 +68,16 @@ STATED = [
     ("code", "the wifi password is sunny-1234", ME, "sunny-1234"),
     ("weight", "I weigh 82 kg", ME, "82 kg"),
     ("commute", "I cycle to work now", ME, "cycle"),
+    ("phone", "my phone number changed, it's 555 0199 now", ME, "555 0199"),
+    ("code", "they changed the wifi password to Tomate7", ME, "Tomate7"),
+    ("rent", "he raised my rent to 950", ME, "950"),
+    ("home", "my brother Jon is moving to Bergen in August", "jon", "Bergen"),
 ]
 NOT_STATED = [
+    ("employer", "the piano lesson moved to Thursdays"),
+    ("home", "Paul and I broke up"),
+    ("home", "Rita is leaving"),
+    ("boss", "Bosch is closing"),
     ("home", "we visited Larkfield at the weekend"),
     ("home", "I spent three years in Rome"),
     ("home", "I'd love to live in Rome one day"),
@@ -95,6 +104,8 @@ OVER = [
     ("diet", "I'm not vegan any more", "vegan"),
     ("car", "sold the Golf", "Golf"),
     ("boss", "my old boss Nadia", "Nadia"),
+    ("boss", "Nadia is leaving", "Nadia"),
+    ("gym", "PureGym closed down", "PureGym"),
 ]
 CHANGES = [
     ("dose", "the new box says sixteen", "sixteen"),
@@ -133,6 +144,22 @@ def test_the_day_from_which_a_value_holds_is_read() -> None:
     (one,) = _read("salary", "they're putting me up to 37.5 from January")
     assert one.since is not None
     assert (one.since.month, one.since.day) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("yes, Tom quit", "tom"),
+        ("Tom's already quit", "tom"),
+        ("my brother has quit", "brother"),
+        ("we quit", ME),
+        ("finally quit", None),
+        ("on Fridays quit", None),
+        ("Tom says I quit", ME),
+    ],
+)
+def test_the_person_directly_before_a_verb_is_read(text: str, subject: str | None) -> None:
+    assert read_subject(text, text.index("quit")) == subject
 
 
 def test_names_of_relatives_are_read() -> None:

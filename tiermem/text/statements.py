@@ -41,7 +41,7 @@ _NO_PREPOSITION = "".join(rf"(?<!\b{word}\s)" for word in word_list("at to of in
 _CLAUSE_END = re.compile(
     r"[,;:()–—]|\s-\s|\b(?:but|so|because|although|though|while|whereas|and)\b", re.IGNORECASE
 )
-_NO_NAMES = frozenset((*STOP_WORDS, *MONTHS, *WEEKDAYS, *ENGLISH.no_names))
+_NO_NAMES = frozenset((*STOP_WORDS, *MONTHS, *WEEKDAYS, *(f"{day}s" for day in WEEKDAYS), *ENGLISH.no_names))
 _SELF = re.compile(r"(?<!\w)(?:I|[Ww]e|[Mm]y|[Oo]ur|me|us|(?:I|[Ww]e)['’]\w+|i|im|i['’]\w+)(?!\w)")
 _THEY = re.compile(r"(?<!\w)(?i:he|she|they|his|her|their)(?:['’]\w+)?(?!\w)")
 _RELATION = f"(?i:{'|'.join(sorted(word for same in ENGLISH.relations for word in same))})"
@@ -63,6 +63,7 @@ _LEADING_TITLE = re.compile(rf"\A{TITLE}")
 _PART_OF_NAME = re.compile(
     r"\b(?:[Nn]umber|[Nn]o\.?|[Cc]hapter|[Rr]oom|[Pp]age|[Yy]ear|[Aa]ge|[A-Z]\w{1,40})\s\Z"
 )
+_ENDED_AFTER = {"person": ENGLISH.left_after, "name": ENGLISH.closed_after}
 _NOT_STATED = re.compile(rf"(?i:{any_of(ENGLISH.not_stated)}|n['’]t\b|\w['’](?:d|ll)\b|(?-i:\bmay\b))")
 _FROM = re.compile(r"(?<!\w)(?:from|since|as of|starting|effective|on|in)\s\Z", re.IGNORECASE)
 _ENDED = re.compile(rf"(?i:{any_of(ENGLISH.ended)})")
@@ -145,8 +146,15 @@ def _statements_of(
                 said=piece.text[: match.end() + len(clause[2])],
                 since=_since(piece.text, dates),
                 is_end=is_over,
-                is_change=role == "change" or (role == "bare" and bool(_CHANGED.search(piece.text))),
+                is_change=_is_change(role, piece.text, attribute),
             )
+
+
+def _is_change(role: str, said: str, attribute: Attribute) -> bool:
+    """Whether a new value is of what was stated before, since its sentence does not name the attribute."""
+    if role == "change":
+        return re.search(rf"(?i:{attribute.noun})", said) is None
+    return role == "bare" and _CHANGED.search(said) is not None
 
 
 @cache
@@ -160,8 +168,12 @@ def _expressions(attribute: Attribute) -> tuple[tuple[str, re.Pattern[str]], ...
         (role, re.compile(text))
         for role, text in (
             ("ended", rf"(?P<phrase>(?i:{any_of(attribute.ended)})){_GAP}{value}"),
-            ("ended", rf"{value}(?:\s|(?=['’]))(?P<phrase>(?i:{any_of(ENGLISH.ended_after)}))"),
+            (
+                "ended",
+                rf"{value}(?:\s|(?=['’]))(?P<phrase>(?i:{any_of(_ENDED_AFTER.get(attribute.kind, ()))}))",
+            ),
             ("stated", rf"{noun}{_NOUN_GAP}{value}"),
+            ("stated", r"(?!)" if attribute.kind in _NAMES else rf"{noun}\sto\s{value}"),
             ("stated", rf"{value}(?:['’]s|\s(?:is|became|becomes|has become))(?:\snow)?\s{noun}"),
             ("stated", rf"(?P<phrase>(?i:{any_of(attribute.before)})){_GAP}{value}"),
             ("stated", rf"{value}(?:,)?\s(?P<phrase>(?i:{after}))"),
@@ -299,8 +311,8 @@ def read_subject(text: str, verb: int) -> str | None:
         return ME
     if found["relation"]:
         return same_relation(found["relation"])
-    name = found["name"].lower()
-    return None if {name, name.removesuffix("s")} & _NO_NAMES else name
+    name = without_possessive(found["name"].lower().replace("’", "'"))
+    return None if name in _NO_NAMES else name
 
 
 def read_since(text: str, start: int, said_at: datetime | None) -> date | None:

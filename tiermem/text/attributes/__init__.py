@@ -73,7 +73,8 @@ class AttributeCues:
     changed_after: tuple[str, ...]
     taken_over: tuple[str, ...]
     ended: tuple[str, ...]
-    ended_after: tuple[str, ...]
+    left_after: tuple[str, ...]
+    closed_after: tuple[str, ...]
     changed: tuple[str, ...]
     corrected: tuple[str, ...]
 
