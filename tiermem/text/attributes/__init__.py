@@ -54,6 +54,11 @@ class Attribute:
         return re.compile(rf"(?i:{any_of((*self.nouns, *self.asked))})")
 
     @cached_property
+    def named(self) -> re.Pattern[str]:
+        """An expression for sentences that name it."""
+        return re.compile(rf"(?i:{self.noun})")
+
+    @cached_property
     def noun(self) -> str:
         """An expression for what it is called."""
         return any_of(self.nouns)
