@@ -14,6 +14,7 @@ SIZE = 8_000
 """Characters: what grows with the square takes fifty milliseconds and more here, the rest next to nothing."""
 
 MADE_INSIDE = {
+    "tiermem/text/attributes/__init__.py:mention",
     "tiermem/text/attributes/__init__.py:question",
     "tiermem/text/statements.py:_expressions",
     "eval/datasets/renamed.py:_pattern",

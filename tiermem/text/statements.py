@@ -153,7 +153,7 @@ def _statements_of(
 def _is_change(role: str, said: str, attribute: Attribute) -> bool:
     """Whether a new value is of what was stated before, since its sentence does not name the attribute."""
     if role == "change":
-        return attribute.named.search(said) is None
+        return attribute.mention.search(said) is None
     return role == "bare" and _CHANGED.search(said) is not None
 
 

@@ -54,7 +54,7 @@ class Attribute:
         return re.compile(rf"(?i:{any_of((*self.nouns, *self.asked))})")
 
     @cached_property
-    def named(self) -> re.Pattern[str]:
+    def mention(self) -> re.Pattern[str]:
         """An expression for sentences that name it."""
         return re.compile(rf"(?i:{self.noun})")
 
