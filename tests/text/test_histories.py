@@ -54,6 +54,13 @@ EMPLOYER = ("Ann: I work at Siemens", "Ann: I applied to Bosch", "Ann: I joined 
         ("Who used to be Ann's boss?", BOSS, "Nadia"),
         ("Who is Ben's boss?", BOSS, "Karl"),
         ("Where does Ann work?", EMPLOYER, "Acme Robotics"),
+        (
+            "Where does Ann's partner work?",
+            ("Ann: my partner Rob is here", "Ann: Rob has a job at Dyson"),
+            "Dyson",
+        ),
+        ("What dose does Ann take?", ("Ann: I take 20 mg", "Ann: the doctor upped it to 40"), "40"),
+        ("Which school does Bo go to?", ("Ann: Bo goes to Hill", "Ann: Bo starts at Dale in May"), "Dale"),
         ("Who was Ann's previous employer?", EMPLOYER, "Siemens"),
         ("Where did Ann work in January 2024?", EMPLOYER, "Siemens"),
     ],

@@ -37,7 +37,7 @@ _PREPOSITION_BEFORE = re.compile(
     r"\b(?:from|at|with|by|for|of|to)\s(?:(?:his|her|their|my|the|\w+['’]s)\s)?(?:\w+\s)?\Z", re.IGNORECASE
 )
 _PLACED = re.compile(r"\b(?:at|in|on|from|near)\s(\w+)", re.IGNORECASE)
-_FRAME = re.compile(r"\A\W*(?:what|which|who|whom|where|how)\b", re.IGNORECASE)
+_FRAME = re.compile(r"\A\W*(?:what|which|who|whom|(?P<adverb>where|how))\b", re.IGNORECASE)
 _EARLIER = re.compile(
     r"\bbefore(?: (?:that|then|this|now|it|the (?:current|present|last|new) \w+))?\W*\Z|"
     r"\b(?:previous|previously|former|formerly|ex|used to|earlier|prior|back then)\b|"
@@ -238,7 +238,7 @@ def _attribute_of(question: str) -> tuple[Attribute, tuple[int, int]] | None:
         (_rank(attribute, match), attribute, match.span())
         for attribute in ENGLISH.attributes
         for match in attribute.question.finditer(question)
-        if not _is_noun(attribute, match) or _is_asked(question, match)
+        if not _is_noun(attribute, match) or _is_asked(question, attribute, match)
     ]
     best = max(found, key=lambda one: one[0], default=None)
     return None if best is None else best[1:]
@@ -253,11 +253,14 @@ def _is_noun(attribute: Attribute, match: re.Match[str]) -> bool:
     return match.group().lower() in attribute.nouns
 
 
-def _is_asked(question: str, noun: re.Match[str]) -> bool:
-    """Whether a question asks for what a noun names, and not for something of it."""
-    return (
-        _FRAME.match(question) is not None and _PREPOSITION_BEFORE.search(question, 0, noun.start()) is None
-    )
+def _is_asked(question: str, attribute: Attribute, noun: re.Match[str]) -> bool:
+    """Whether a question asks for what a noun names, and not for something of it: where or how much no person
+    is.
+    """
+    frame = _FRAME.match(question)
+    if frame is None or (attribute.kind == "person" and frame["adverb"]):
+        return False
+    return _PREPOSITION_BEFORE.search(question, 0, noun.start()) is None
 
 
 def read_when(question: str, asked_at: datetime | None = None) -> When | Period | None:
