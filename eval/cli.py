@@ -32,7 +32,7 @@ _WIDE = 160
 app = typer.Typer(
     name="eval",
     cls=CommandGroup,
-    help="Measure retrieval and answers on LoCoMo, LongMemEval, REALTALK and BEAM, beside baselines.\n\n"
+    help="Measure retrieval and answers on LoCoMo, LongMemEval, REALTALK and BEAM, with baselines.\n\n"
     "A run is a folder; reports are computed from it.",
     no_args_is_help=True,
     add_completion=False,
