@@ -59,6 +59,7 @@ EMPLOYER = ("Ann: I work at Siemens", "Ann: I applied to Bosch", "Ann: I joined 
             ("Ann: my partner Rob is here", "Ann: Rob has a job at Dyson"),
             "Dyson",
         ),
+        ("How is Ann's boss called?", BOSS, "Tom"),
         ("What dose does Ann take?", ("Ann: I take 20 mg", "Ann: the doctor upped it to 40"), "40"),
         ("Which school does Bo go to?", ("Ann: Bo goes to Hill", "Ann: Bo starts at Dale in May"), "Dale"),
         ("Who was Ann's previous employer?", EMPLOYER, "Siemens"),

@@ -37,7 +37,9 @@ _PREPOSITION_BEFORE = re.compile(
     r"\b(?:from|at|with|by|for|of|to)\s(?:(?:his|her|their|my|the|\w+['’]s)\s)?(?:\w+\s)?\Z", re.IGNORECASE
 )
 _PLACED = re.compile(r"\b(?:at|in|on|from|near)\s(\w+)", re.IGNORECASE)
-_FRAME = re.compile(r"\A\W*(?:what|which|who|whom|(?P<adverb>where|how))\b", re.IGNORECASE)
+_FRAME = re.compile(
+    r"\A\W*(?:what|which|who|whom|(?P<adverb>where|how (?:much|many|long|far|often))|how)\b", re.IGNORECASE
+)
 _EARLIER = re.compile(
     r"\bbefore(?: (?:that|then|this|now|it|the (?:current|present|last|new) \w+))?\W*\Z|"
     r"\b(?:previous|previously|former|formerly|ex|used to|earlier|prior|back then)\b|"
@@ -254,8 +256,8 @@ def _is_noun(attribute: Attribute, match: re.Match[str]) -> bool:
 
 
 def _is_asked(question: str, attribute: Attribute, noun: re.Match[str]) -> bool:
-    """Whether a question asks for what a noun names, and not for something of it: where or how much no person
-    is.
+    """Whether a question asks for what a noun names, and not for something of it. "Where" and "how much" ask
+    for no person.
     """
     frame = _FRAME.match(question)
     if frame is None or (attribute.kind == "person" and frame["adverb"]):
