@@ -90,7 +90,9 @@ def test_a_value_from_a_later_day_does_not_hold_yet() -> None:
 
 
 def test_a_new_employer_is_the_answer_from_the_month_that_is_named_on() -> None:
-    said = _turns("Ann: I work at Siemens", "Ann: I quit Siemens last Friday. Joining Bosch in July 2024.")
+    said = _turns(
+        "Ann: I work at Siemens", "Ann: I quit Siemens last Friday. I work at Bosch from July 2024."
+    )
     before, after = (
         find_fact("Where does Ann work now?", said, datetime(2024, month, 9, tzinfo=UTC)) for month in (6, 8)
     )
