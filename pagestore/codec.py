@@ -20,8 +20,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from pagestore.address import turn_address
 from pagestore.errors import InvalidInput
-from pagestore.line import Fields, canonical, encode
+from pagestore.line import Fields, Line, canonical, encode
 from pagestore.rendering import TurnPart
 from pagestore.values import OpenInfo, Page, PageId, PageInfo, SessionId, SpaceId, Turn, TurnTimes
 
@@ -152,10 +153,18 @@ def encode_tombstone(fields: Fields, length: int) -> bytes:
     return encode({**fields, "_": " " * missing})
 
 
-def turn_part_of(fields: Fields) -> TurnPart:
+def turn_part_of(line: Line) -> TurnPart:
     """The turn a line holds, or what is left of it, on its way to a page."""
+    fields = line.fields
     part, parts = fields.get("p", (1, 1))
-    said = TurnPart(seq=fields["q"], turn=None, part=part, parts=parts, length=fields.get("n", 0))
+    said = TurnPart(
+        seq=line.seq,
+        turn=None,
+        part=part,
+        parts=parts,
+        length=fields.get("n", 0),
+        address=turn_address(line.seq, line.digest),
+    )
     if fields["t"] == "gone":
         return said
     return replace(said, turn=_turn_of(fields), recorded_at=_moment(fields, "at"))

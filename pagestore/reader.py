@@ -158,7 +158,7 @@ class Reader:
         if seal.get("id") != info.id:
             raise Corrupt(f"page {info.id!r}: record {info.seq} is not its seal; run `verify`")
         lines = self.lines_of(info)
-        text, page_lines = render_page(turn_part_of(line.fields) for line in lines)
+        text, page_lines = render_page(map(turn_part_of, lines))
         return Page(
             id=info.id,
             space=self._state.space,
@@ -177,7 +177,7 @@ class Reader:
         full = full_page((turn.tokens for turn in session.waiting), self._page_tokens)
         turns = session.waiting[: full or None]
         lines = self._turns(runs_of(turns))
-        text, page_lines = render_page(turn_part_of(line.fields) for line in lines)
+        text, page_lines = render_page(map(turn_part_of, lines))
         name, agent = thread
         return Page(
             id=open_page_id(self._state.space, name, session.next_number, agent),
@@ -223,5 +223,5 @@ def _seal_as_record(fields: Fields) -> Record:
 
 def rendered_length(line: Line) -> int:
     """How many characters a turn's line takes on its page."""
-    text, _ = render_page([turn_part_of(line.fields)])
+    text, _ = render_page([turn_part_of(line)])
     return len(text)

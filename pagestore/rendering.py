@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pagestore.errors import InvalidInput
-from pagestore.values import PageLine, Turn
+from pagestore.values import PageLine, Turn, TurnAddress
 
 ERASED = "[erased] _: █"
 UNDATED = "undated"
@@ -41,6 +41,7 @@ class TurnPart:
     parts: int = 1
     length: int = 0
     recorded_at: datetime | None = None
+    address: TurnAddress | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +95,7 @@ def render_page(turns: Iterable[TurnPart]) -> tuple[str, tuple[PageLine, ...]]:
                 part=said.part,
                 parts=said.parts,
                 recorded_at=said.recorded_at,
+                address=said.address,
             )
         )
         texts.append(text)

@@ -21,6 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pagestore.address import seq_in
 from pagestore.errors import Closed, Conflict, Corrupt, PageNotFound, RecordNotFound
 from pagestore.interface import KeepsPages, LooksUp, PageLog, SharedLog
 from pagestore.line import Line, encode
@@ -464,6 +465,25 @@ class PageLogContract:
         report = log.verify(checkpoint)
         assert report.ok
         assert report.erased == 1
+
+    def test_the_address_of_a_turn_stays_when_its_page_seals_and_when_it_is_erased(
+        self, log: PageLog
+    ) -> None:
+        appended = log.append(S1, [said("one"), said("one"), said(HUGE)])
+        opened = {info.id: log.page(info.id) for info in log.filling()}
+        sealed = [log.page(info.id) for info in log.pages()]
+        lines = [line for page in (*sealed, *opened.values()) for line in page.lines]
+        addresses = {line.seq: str(line.address) for line in lines}
+        assert len(set(addresses.values())) == len(lines)
+        assert all(seq_in(address) == seq for seq, address in addresses.items())
+        log.seal()
+        for page_id, page in opened.items():
+            assert [line.address for line in log.page(page_id).lines] == [line.address for line in page.lines]
+        first = log.pages()[0]
+        log.erase(first.id, appended.seqs[0], "asked to")
+        erased = next(line for line in log.page(first.id).lines if line.seq == appended.seqs[0])
+        assert erased.turn is None
+        assert erased.address == addresses[appended.seqs[0]]
 
     def test_a_turn_of_an_open_page_can_be_erased(self, log: PageLog) -> None:
         appended = log.append(S1, [said("the secret"), said("two")])

@@ -17,6 +17,8 @@ from pagestore.errors import InvalidInput
 SpaceId = NewType("SpaceId", str)
 SessionId = NewType("SessionId", str)
 PageId = NewType("PageId", str)
+TurnAddress = NewType("TurnAddress", str)
+"""`t1:<number in the log>-<beginning of the hash of its line>`; see `pagestore.address`."""
 Taken = Literal["free", "same", "other", "erased"]
 """How a turn id is taken: by no turn, by the same words, by other words, or by a turn that was erased."""
 
@@ -86,7 +88,8 @@ class PageLine:
     `seq` is the record number of the turn in its log. `turn` is `None` once the turn was erased.
     A turn too long for a page is on several lines, part 1 to `parts`, each with a number of its own;
     the texts of the parts, joined, are its text. `recorded_at` is when the log took the turn in, where it
-    kept that; it is no part of the page, so two pages that differ in it alone are equal.
+    kept that. `address` is how the turn is named to `erase`, `correct` and `page`; `None` if no log has it.
+    Both are no part of the page, so two pages that differ in them alone are equal.
     """
 
     seq: int
@@ -97,6 +100,7 @@ class PageLine:
     part: int = 1
     parts: int = 1
     recorded_at: datetime | None = field(default=None, compare=False)
+    address: TurnAddress | None = field(default=None, compare=False)
 
     def touches(self, span: Span) -> bool:
         """Whether some of a span is on this line, the span being one of its page."""

@@ -4,7 +4,8 @@ import html
 import re
 
 VARYING = re.compile(
-    r"\b[pouam]\d?:\w+…?|\b\d{4}-\d\d-\d\d(?:[ T][\d:.+]+)?|\b\d+\.\d+\b|\S*/(?=tiermem )|[─│╭╮╰╯━┃«»…]"
+    r"\bt1:\d+-\w+|\b[pouam]\d?:\w+…?"
+    r"|\b\d{4}-\d\d-\d\d(?:[ T][\d:.+]+)?|\b\d+\.\d+\b|\S*/(?=tiermem )|[─│╭╮╰╯━┃«»…]"
 )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal, NewType
 
-from pagestore import Page, PageId, PageInfo, SessionId, SpaceId, Span, Turn
+from pagestore import Page, PageId, PageInfo, SessionId, SpaceId, Span, Turn, TurnAddress
 
 UnitId = NewType("UnitId", str)
 AnswerId = NewType("AnswerId", str)
@@ -236,6 +236,9 @@ class Evidence:
     """Something retrieval brought: a unit's text, a turn or a whole page, with its score and origin.
 
     `quote` are the words a unit or a claim rests on, with who said them; empty where `text` are the words.
+    `turn` is the address of the turn, which `erase`, `correct` and `page` take, and `session`, `speaker` and
+    `role` are those of this turn. Of a unit that rests on several turns it is the first of them. `turn` is
+    `None` of a page, and of words that are not in this memory or that the caller may not see.
     """
 
     text: str
@@ -251,6 +254,10 @@ class Evidence:
     trust: Named | None = None
     superseded_at: datetime | None = None
     """When somebody gave another value of the fact that is asked for, which they state here."""
+    turn: TurnAddress | None = None
+    session: SessionId | None = None
+    speaker: str = ""
+    role: Named | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -447,7 +454,8 @@ class Citation:
     """One numbered source of an answer: the claim, its words, where they stand, who said them and when.
 
     `support` is that of the claim. A turn that is cited for its own words is `quoted`, and was `stated`
-    before there were two versions of the grader.
+    before there were two versions of the grader. `turn`, `session`, `speaker` and `role` are those of the
+    first turn that is cited, as in `Evidence`.
     """
 
     number: int
@@ -459,6 +467,9 @@ class Citation:
     said_at: datetime | None
     unit_id: UnitId | None = None
     trust: Named | None = None
+    turn: TurnAddress | None = None
+    session: SessionId | None = None
+    role: Named | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

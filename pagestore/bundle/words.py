@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from pagestore.codec import turn_part_of
-from pagestore.line import Fields, decode
+from pagestore.line import Fields, decode, line_of
 from pagestore.prover import as_bytes
 from pagestore.rendering import render_turn
 from pagestore.unicode import replace_surrogates
@@ -101,7 +101,7 @@ def shown_turn(number: int, start: int, turn: TurnLine, session: str) -> ShownTu
     fields = decode(raw)
     if fields is None or fields["t"] != "turn" or fields["s"] != session:
         raise Wrong(f"turn {number} is no turn of session {session!r}")
-    said = turn_part_of(fields)
+    said = turn_part_of(line_of(raw, fields))
     if said.turn is None:
         raise Wrong(f"turn {number} has no words")
     text, _ = render_turn(said.turn, said.part, said.parts)

@@ -19,7 +19,7 @@ WORDS = {
     "Derivation": {"value"},
     "Distilled": {"omissions"},
     "Erasing": {"reason"},
-    "Evidence": {"text", "quote"},
+    "Evidence": {"text", "quote", "speaker"},
     "Finding": {"question"},
     "LinkedFact": {"claim", "quotes", "reason", "scene"},
     "Redistilled": {"hints", "omissions"},

@@ -27,7 +27,15 @@ from tiermem.model import (
 from tiermem.proof import ONLY_CONCLUDED, link, proof_rank, without_words
 from tiermem.proof.cautions import CODES
 from tiermem.reading.check import check
-from tiermem.reading.quoting import closest_turns, quoted, size, sources_in_span, turns_under, words
+from tiermem.reading.quoting import (
+    closest_turns,
+    quoted,
+    size,
+    sources_in_span,
+    turns_under,
+    with_turn,
+    words,
+)
 from tiermem.reading.request import AskRequest
 from tiermem.reading.superseded import find_supersession
 from tiermem.reasoning import Draft
@@ -332,6 +340,7 @@ def _citation(
     turns = _turns(spans, {**pages, **closed})
     quote = " … ".join(words(pages[span.page_id], span) for span in spans if span.page_id in pages)
     claimed = evidence.source == "unit" or item.fact is not None
+    first = with_turn(evidence, pages)
     return Citation(
         number=number,
         claim=(item.fact.claim if item.fact is not None else evidence.text) if claimed else quote,
@@ -342,6 +351,9 @@ def _citation(
         said_at=turns[0].said_at if turns else evidence.said_at,
         unit_id=evidence.unit_id,
         trust=_trust(item, spans, pages, trust),
+        turn=first.turn,
+        session=first.session,
+        role=first.role,
     )
 
 

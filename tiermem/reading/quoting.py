@@ -49,6 +49,29 @@ def sources_in_span(page: Page, span: Span) -> tuple[Source, ...]:
     )
 
 
+def with_turn(evidence: Evidence, pages: Mapping[PageId, Page]) -> Evidence:
+    """The evidence with the address, session, speaker and role of the first turn that its spans touch.
+
+    It is unchanged where it has an address, and where the page of that turn is not given.
+    """
+    if evidence.turn is not None or not evidence.spans or evidence.spans[0].page_id not in pages:
+        return evidence
+    page = pages[evidence.spans[0].page_id]
+    touched = lines(page, evidence.spans[0])
+    return _at_line(evidence, page, touched[0]) if touched else evidence
+
+
+def _at_line(evidence: Evidence, page: Page, line: PageLine) -> Evidence:
+    turn = line.turn
+    return replace(
+        evidence,
+        turn=line.address,
+        session=page.session,
+        speaker=replace_surrogates(turn.speaker) if turn is not None else "",
+        role=turn.role if turn is not None else None,
+    )
+
+
 def turn_evidence(
     page: Page, line: PageLine, *, score: float = 0.0, similarity: float | None = None
 ) -> Evidence:
@@ -58,7 +81,7 @@ def turn_evidence(
     """
     turn = line.turn
     said = replace_surrogates(remaining(page, line.body, line.end)).replace("\n\t", "\n").rstrip("\n")
-    return Evidence(
+    evidence = Evidence(
         text=f"{replace_surrogates(turn.speaker)}: {said}" if turn is not None else said,
         spans=kept(page, line.body, line.end),
         score=score,
@@ -66,6 +89,7 @@ def turn_evidence(
         said_at=turn.said_at if turn is not None else None,
         similarity=similarity,
     )
+    return _at_line(evidence, page, line)
 
 
 def part_evidence(page: Page, line: PageLine, turn: Evidence, parts: Sequence[Span]) -> Evidence:
@@ -99,6 +123,7 @@ def page_evidence(page: Page, *, score: float = 0.0, similarity: float | None = 
         source="page",
         said_at=first.said_at if first else None,
         similarity=similarity,
+        session=page.session,
     )
 
 

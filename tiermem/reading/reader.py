@@ -42,7 +42,7 @@ from tiermem.reading.looking_back.trail import UnitHistory, related_units, unit_
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.page_failure_isolation import PageFailureIsolation
 from tiermem.reading.past import empty_past_notes, future_notes
-from tiermem.reading.quoting import page_evidence, turns_under
+from tiermem.reading.quoting import page_evidence, turns_under, with_turn
 from tiermem.reading.recall import list_once, recall
 from tiermem.reading.request import AskRequest
 from tiermem.reading.rerank import Reranker, reranked
@@ -233,7 +233,10 @@ class Reader:
                 as_typed=True,
                 at_least=limit,
             )
-            items, degradations = await self._search_kind(lookup, topic, limit, kind)
+            ranked, degradations = await self._search_kind(lookup, topic, limit, kind)
+            first = {item: item.spans[0].page_id for item in ranked if item.source == "unit"}
+            pages = (await view.fetch(first.values())).pages
+            items = tuple(with_turn(item, pages) if item in first else item for item in ranked)
             undated = 0 if scope.within is None else await lookup.undated()
             return Recollection(topic=topic, items=items, undated=undated, degradations=degradations)
 

@@ -10,7 +10,7 @@ from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, Recalled
 from tiermem.reading.facts import find_fact_turns
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.quoting import page_evidence, quoted, size
+from tiermem.reading.quoting import page_evidence, quoted, size, with_turn
 from tiermem.reading.search import Exact, FoundEvidence, LookUp, Turns
 from tiermem.reading.turns import FoundTurn, turns_on_pages
 from tiermem.text import STOP_WORDS, stem, stems, words
@@ -150,11 +150,11 @@ def repeats(unit: Evidence, turn: FoundTurn) -> bool:
 
 
 def with_quote(unit: Evidence, turns: Iterable[FoundTurn], pages: Mapping[PageId, Page]) -> Evidence:
-    """The unit with those of its words that are in none of the turns."""
+    """The unit with its turn, and with those of its words that are in none of the turns."""
     if unit.source != "unit":
         return unit
     beside: list[Span] = [span for span in unit.spans if not any(turn.holds(span) for turn in turns)]
-    return replace(unit, quote=quoted(beside, pages))
+    return replace(with_turn(unit, pages), quote=quoted(beside, pages))
 
 
 def deduplicate(items: Iterable[Evidence]) -> tuple[Evidence, ...]:

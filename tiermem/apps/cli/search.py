@@ -50,4 +50,5 @@ def results(found: Sequence[Evidence]) -> Table:
 
 def _evidence_text(item: Evidence) -> Text:
     where = ", ".join(short(page_id) for page_id in page_ids(item.spans))
-    return Text(show_controls(item.text)).append(f"\n{item.source} · {where}", style="dim")
+    source = f"{item.source} · {item.turn}" if item.turn is not None else item.source
+    return Text(show_controls(item.text)).append(f"\n{source} · {where}", style="dim")

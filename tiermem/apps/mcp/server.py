@@ -401,6 +401,8 @@ def _answer(given: Answer) -> dict[str, Any]:
         {
             "number": one.number,
             "quote": one.quote,
+            "turn": one.turn,
+            "session": one.session,
             "speaker": one.speaker,
             "said_at": plain(one.said_at),
             "support": one.support,
@@ -430,6 +432,9 @@ def _evidence(found: Evidence) -> dict[str, Any]:
         "text": found.text,
         "quote": found.quote,
         "kind": found.source,
+        "turn": found.turn,
+        "session": found.session,
+        "speaker": found.speaker,
         "said_at": plain(found.said_at),
         "unit_id": found.unit_id,
         "page_ids": list(dict.fromkeys(span.page_id for span in found.spans)),

@@ -40,7 +40,8 @@ def nearest(answer: Answer) -> list[RenderableType]:
 
 
 def _passage(item: Evidence, line: str) -> Text:
-    where = ", ".join(map(short, page_ids(item.spans)))
+    turn = [item.turn] if item.turn is not None else []
+    where = ", ".join([*turn, *map(short, page_ids(item.spans))])
     kind = "summary, " if item.source == "unit" else ""
     return Text(show_controls(line)).append(f"\n{kind}{where}", style="dim")
 
@@ -139,7 +140,8 @@ def page_view(
 ) -> Panel:
     """A page as it is kept, turn by turn, with `spans` marked; only the turns of `shown` when given.
 
-    Words that were taken back are listed under their turn, each with the reason.
+    The first column is the address of the turn. Words that were taken back are listed under their turn,
+    with the reason.
     """
     taken = page.taken_back if isinstance(page, MarkedPage) else ()
     grid = Table.grid(padding=(0, 1))
@@ -151,7 +153,7 @@ def page_view(
             continue
         if number != last + 1:
             grid.add_row("", Text("…", style="dim"))
-        grid.add_row(str(number + 1), _line(page, line, spans, console))
+        grid.add_row(line.address or "", _line(page, line, spans, console))
         for one in taken:
             if _touches(line, one.span, page):
                 mark = f"taken back: {page.words(one.span)!r} ({one.reason})"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pagestore import Page, PageId, SessionId, Span
+from pagestore import Page, PageId, SessionId, Span, TurnAddress
 from tiermem.model import Answer, Citation, Derivation, Term, Trace, Way
 from tiermem.proof.in_words import check_in_words, decision_in_words, derivation_in_words, support_in_words
 from tiermem.reading.looking_back.recomputing import recompute
@@ -21,12 +21,15 @@ from tiermem.text.unicode import replace_surrogates
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordsOnPage:
-    """Cited words with their page, turn (counted from 1), speaker and time, and the text around them."""
+    """Cited words with their page, the address of their turn, speaker and time, and the text around them.
+
+    `turn` is `None` where the words are on no line of the page.
+    """
 
     page_id: PageId
     session: SessionId
     page_number: int
-    turn: int
+    turn: TurnAddress | None
     speaker: str
     said_at: datetime | None
     start: int
@@ -199,7 +202,7 @@ def _words_on_page(page: Page, span: Span, context: int) -> WordsOnPage:
         page_id=page.id,
         session=page.session,
         page_number=page.number,
-        turn=page.lines.index(touched[0]) + 1 if touched else 0,
+        turn=touched[0].address if touched else None,
         speaker=replace_surrogates(turn.speaker) if turn else "",
         said_at=turn.said_at if turn else None,
         start=span.start,
