@@ -23,6 +23,11 @@ def turn_address(seq: int, digest: bytes) -> TurnAddress:
     return TurnAddress(f"{PREFIX}{seq}-{digest.hex()[:_CHECK]}")
 
 
+def is_address(text: str) -> bool:
+    """Whether a text names a turn by its address; it may be malformed."""
+    return text.startswith(PREFIX)
+
+
 def seq_in(address: str) -> int:
     """Return the number of the turn that an address names; raises `InvalidInput` for a malformed one."""
     found = _ADDRESS.fullmatch(address)

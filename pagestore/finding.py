@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator
 
 from pagestore.codec import open_page_id
-from pagestore.line import Fields, decode, field_bytes, split
+from pagestore.line import TURNS, Fields, decode, field_bytes, split
 from pagestore.lines.interface import Lines
 from pagestore.state import State, thread_of
 from pagestore.values import PageId, texts_in
@@ -43,11 +43,12 @@ class Finder:
                 yield self._page_of(fields)
 
     def page_of_number(self, seq: int) -> PageId | None:
-        """The page of the turn of this number; `None` where its line holds none that can be read."""
+        """The page of the turn of this number, erased or not; `None` where its line cannot be read."""
         if not 0 <= seq <= self._state.head:
             return None
-        fields = _turn_in(self._lines.read(seq)[0])
-        return self._page_of(fields) if fields is not None and fields.get("q") == seq else None
+        fields = self._state.tombstone_of(seq) or decode(self._lines.read(seq)[0])
+        is_turn = fields is not None and fields["t"] in TURNS and fields["q"] == seq
+        return self._page_of(fields) if fields is not None and is_turn else None
 
     def speakers(self, part: int) -> Iterator[bytes]:
         """Who said each turn of one part of the log, as JSON."""

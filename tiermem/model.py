@@ -133,6 +133,7 @@ class CitedSentence:
 
     `marks` are the places of these words in `text`, each from its first character to the one after its last.
     `span` is the place of the sentence; `None` if its text is that of a unit, or not on a page as a whole.
+    `turn` is the address of the turn, where it is known.
     """
 
     text: str
@@ -140,6 +141,7 @@ class CitedSentence:
     said_at: datetime | None = None
     span: Span | None = None
     marks: tuple[tuple[int, int], ...] = ()
+    turn: TurnAddress | None = None
 
     def __str__(self) -> str:
         marked, at = "", 0

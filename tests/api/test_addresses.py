@@ -7,6 +7,7 @@ import pytest
 import tiermem
 from pagestore import PageLine
 from tests.api.conftest import OpenMemory
+from tiermem.errors import InvalidInput, UnknownId
 
 SAID = [
     {"role": "user", "name": "Ann", "content": "My parrot Coco only eats papaya."},
@@ -88,3 +89,63 @@ def test_the_words_of_another_agent_have_no_address(open_memory: OpenMemory) -> 
     owned = memory.search("launch code blue folder", kind="turns")
     assert [item.turn for item in owned if "blue folder" in item.text] != [None]
     assert all("blue folder" not in item.text for item in coder.search("launch code blue folder"))
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize("sealed", [False, True])
+def test_what_a_search_found_is_erased_by_its_address_and_nothing_else(
+    told: tiermem.Memory, sealed: bool, number: int
+) -> None:
+    if sealed:
+        told.flush()
+    words = SAID[number]["content"]
+    (found,) = [one for one in told.search(f'"{words}"', kind="turns") if words in one.text]
+    before = told.page(str(found.turn))
+    tried = told.erase(turn=found.turn, dry_run=True)
+    assert [(one.text, one.turn, one.speaker) for one in tried.words] == [(words, found.turn, found.speaker)]
+    done = told.erase(turn=found.turn, reason="asked to")
+    assert (len(done.erasure.turns), done.words) == (1, ())
+    after = told.page(str(found.turn))
+    assert [line.address for line in after.lines] == [line.address for line in before.lines]
+    assert [line.address for line in after.lines if line.turn is None] == [found.turn]
+    assert told.erase(turn=found.turn, reason="again").erasure.units == ()
+
+
+@pytest.mark.parametrize("given", [4, 0, "4", "0", "12", "t1:4", "t1:4-xyz", "t1:", "", 4.0])
+def test_a_number_or_half_an_address_is_an_error_that_says_what_to_give(
+    told: tiermem.Memory, given: Any
+) -> None:
+    with pytest.raises(InvalidInput, match="t1:17-9ae0"):
+        told.erase(turn=given, reason="asked to")
+    assert told.stats().turns == len(SAID) + 1
+
+
+@pytest.mark.parametrize("step", [1, 2, 0x10, 0x100, 0x1000, 0x8000])
+def test_an_address_with_another_check_part_erases_nothing(told: tiermem.Memory, step: int) -> None:
+    (found, *_) = told.search("papaya", kind="turns")
+    number, _, check = str(found.turn).partition("-")
+    wrong = f"{number}-{(int(check, 16) + step) % 0x10000:04x}"
+    with pytest.raises(InvalidInput, match="those of another turn"):
+        told.erase(turn=wrong, reason="asked to")
+    with pytest.raises(UnknownId, match="has no turn"):
+        told.page(wrong)
+    assert all(line.turn is not None for page in told.open_pages() for line in page.lines)
+
+
+def test_digits_with_their_session_are_the_id_of_an_export(told: tiermem.Memory) -> None:
+    told.add({"speaker": "Ann", "text": "The ferry to Elba leaves at noon.", "id": "4"}, session="chat")
+    receipt = told.erase(turn="4", session="chat", reason="asked to")
+    assert len(receipt.erasure.turns) == 1
+    assert all("Elba" not in item.text for item in told.search("ferry Elba"))
+
+
+def test_a_dry_run_shows_every_part_of_a_long_turn(told: tiermem.Memory) -> None:
+    text = " ".join(f"Stone {number} of the wall is grey." for number in range(2000))
+    told.add(text, speaker="Ann", session="wall")
+    told.flush()
+    lines = [line for info in told.pages("wall") for line in told.page(info.id).lines]
+    assert len(lines) > 1
+    for line in (lines[0], lines[-1]):
+        words = told.erase(turn=line.address, dry_run=True).words
+        assert "".join(part.text for part in words) == text
+        assert [part.turn for part in words] == [one.address for one in lines]

@@ -203,10 +203,19 @@ async def test_an_agent_changes_its_own_alone_and_learns_nothing_of_the_others()
             ):  # fmt: skip
                 with pytest.raises(UnknownId, match="has no unit"):
                     await refused
-        for what in ({"page": page.id}, {"turn": page.lines[0].seq}, {"turn": 10**6}, {"page": "p1:none"}):
+        for what in (
+            {"page": page.id},
+            {"turn": page.lines[0].address},
+            {"turn": "t1:99-9ae0"},
+            {"page": "p1:0"},
+        ):
             with pytest.raises(UnknownId, match="is not in this space"):
                 await boss.erase(**what, reason="no")
-        assert await memory.page(page.id) == page
+        for line in page.lines:
+            with pytest.raises(UnknownId, match="has no turn") as error:
+                await boss.page(str(line.address))
+            assert page.id not in str(error.value)
+        assert await memory.page(page.id) == await planner.page(str(page.lines[0].address)) == page
         await memory.grant("boss", to_see="planner")
         with pytest.raises(UnknownId):
             await boss.withdraw(secret.id, reason="seen, and not its own")
@@ -475,6 +484,7 @@ class Everything:
         self.ids = {
             "unit": fixed.unit.id, "old": kept.unit.id, "gone": gone.unit.id, "page": kept.page_id,
             "open": filling.id, "answer": answer.id, "asked": asked.id, "turn": "canary-1",
+            "address": str(filling.lines[0].address),
         }  # fmt: skip
 
     async def ask(self, boss: AsyncMemory, name: str, *args: Any, **kwargs: Any) -> None:
@@ -528,8 +538,8 @@ class Everything:
         await self.ask(boss, "replay", id_, rerun=True)
         await self.ask(boss, "feedback", id_, outcome="success")
         await self.ask(boss, "feedback", sources=[id_], outcome="success")
-        for name, what in product(("erase", "delete"), ("page", "turn")):
-            await self.ask(boss, name, reason="no", **{what: id_})
+        for what in ("page", "turn"):
+            await self.ask(boss, "erase", reason="no", **{what: id_})
 
     async def change(self, boss: AsyncMemory, where: Path) -> None:
         """Whatever writes."""

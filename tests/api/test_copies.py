@@ -61,7 +61,7 @@ def test_lines_that_leave_a_memory_make_it_again_with_every_id_and_proof(
     memory.add("The vault opens with a fern.", speaker="Zora", session="s2")
     memory.flush()
     vault = next(unit for unit in memory.units() if "fern" in unit.text).spans[0]
-    memory.erase(turn=memory.page(vault.page_id).line_at(vault.start).seq, reason="asked to")
+    memory.erase(turn=memory.page(vault.page_id).line_at(vault.start).address, reason="asked to")
     given = memory.ask(QUESTION)
     kept = memory.checkpoint()
     memory.add("The kettle is blue.", speaker="Ann", session="s3")  # on a page that is open

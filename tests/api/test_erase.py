@@ -75,7 +75,7 @@ def test_what_was_committed_to_before_still_verifies(memory: tiermem.Memory) -> 
 
 def test_the_rest_of_a_page_keeps_its_offsets(memory: tiermem.Memory) -> None:
     page = memory.page(memory.pages("s1")[0].id)
-    memory.erase(turn=page.lines[1].seq, reason="asked to")
+    memory.erase(turn=page.lines[1].address, reason="asked to")
     after = memory.page(page.id)
     assert [(line.start, line.end) for line in after.lines] == [(line.start, line.end) for line in page.lines]
     assert after.lines[1].turn is None
@@ -156,11 +156,11 @@ def test_it_is_the_same_after_reopening_and_reindexing(open_memory: OpenMemory) 
     tell(memory)
     memory.flush()
     assert "Biscuit" not in repr((memory.units(), memory.open_pages()))
-    assert memory.erase(turn=_seq_of(memory, "s1", 2), reason="again").erasure.units == ()
+    assert memory.erase(turn=_address_of(memory, "s1", 2), reason="again").erasure.units == ()
 
 
-def _seq_of(memory: tiermem.Memory, session: str, line: int) -> int:
-    return memory.page(memory.pages(session)[0].id).lines[line].seq
+def _address_of(memory: tiermem.Memory, session: str, line: int) -> str | None:
+    return memory.page(memory.pages(session)[0].id).lines[line].address
 
 
 def test_turns_of_an_open_page_can_go(open_memory: OpenMemory, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def _speaking(facts: dict[str, list[tuple[str, str]]]) -> Any:
 
 @pytest.mark.parametrize(
     "named",
-    [{}, {"turn": 1, "page": "p"}, {"page": "p", "session": "s"}, {"session": "s", "space": True}],
+    [{}, {"turn": "t1:1-9ae0", "page": "p"}, {"page": "p", "session": "s"}, {"session": "s", "space": True}],
 )
 def test_exactly_one_thing_is_named(memory: tiermem.Memory, named: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="one thing"):
@@ -225,7 +225,12 @@ def test_exactly_one_thing_is_named(memory: tiermem.Memory, named: dict[str, Any
 def test_what_is_not_there_and_what_is_unclear_is_refused(memory: tiermem.Memory) -> None:
     memory.add({"speaker": "Ann", "text": "A second turn of this id.", "id": "t2"}, session="s3")
     head = memory.stats().turns
-    unknown: list[dict[str, Any]] = [{"turn": "no"}, {"turn": 10_000}, {"page": "p1:no"}, {"session": "no"}]
+    unknown: list[dict[str, Any]] = [
+        {"turn": "no"},
+        {"turn": "t1:10000-9ae0"},
+        {"page": "p1:no"},
+        {"session": "no"},
+    ]
     for named in unknown:
         with pytest.raises(UnknownId, match="nothing to erase"):
             memory.erase(**named, reason="asked to")
@@ -302,7 +307,7 @@ def test_the_index_drops_the_name_of_a_session_of_which_no_turn_is_left(
         page = (memory.pages(name) or memory.open_pages(name))[0].id
         assert memory.search("Biscuit", kind="turns")
         assert files_with_the_name()
-        named: dict[str, Any] = {"session": name, "page": page, "turn": memory.page(page).lines[0].seq}
+        named: dict[str, Any] = {"session": name, "page": page, "turn": memory.page(page).lines[0].address}
         receipt = memory.erase(**{part: named[part]}, reason="asked to")
         assert "names of sessions" in receipt.remains
         assert files_with_the_name() == []
@@ -428,11 +433,11 @@ def test_words_that_others_also_said_are_theirs_and_the_receipt_says_where(memor
     assert receipt.leftovers.clean
     assert receipt.leftovers.silent == 0
     page = memory.page(memory.pages("s4")[0].id)
-    said = {line.turn.turn_id: line.seq for line in page.lines if line.turn is not None}
-    assert {turn.seq for turn in receipt.erasure.also_said} == {said["b"], said["c"]}
+    said = {line.turn.turn_id: line.address for line in page.lines if line.turn is not None}
+    assert set(receipt.erasure.also_said) == {said["b"], said["c"]}
     receipt = memory.erase(turn="c", session="s4", reason="asked to")
     assert (receipt.leftovers.phrases, receipt.leftovers.silent) == (0, 1)
-    assert [turn.seq for turn in receipt.erasure.also_said] == [said["b"]]
+    assert list(receipt.erasure.also_said) == [said["b"]]
     assert memory.erase(turn="b", session="s4", reason="asked to").erasure.also_said == ()
 
 

@@ -69,5 +69,4 @@ def test_a_misspelt_keyword_is_refused_and_says_what_is_meant(open_memory: OpenM
 
 def test_two_names_of_one_method_are_one_method() -> None:
     for kind in (tiermem.Memory, tiermem.AsyncMemory):
-        assert kind.delete is kind.erase
         assert kind.history is kind.trail

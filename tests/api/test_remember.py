@@ -217,7 +217,7 @@ def test_the_words_people_try_first_do_the_same(memory: tiermem.Memory) -> None:
     unit = about(memory, "Biscuit")
     memory.correct(unit.id, BEEF)
     assert memory.history(unit.id) == memory.trail(unit.id)
-    assert memory.delete(turn="t2", session="s1", reason="asked for").leftovers.clean
+    assert memory.erase(turn="t2", session="s1", reason="asked for").leftovers.clean
     with pytest.raises(UnknownId):
         memory.history(unit.id)
 

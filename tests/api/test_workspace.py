@@ -279,8 +279,8 @@ def test_erased_words_leave_at_once_and_withdrawn_ones_before_anything_is_made_o
             each.recall("Ingrid Lisbon Oslo", kind=kind, limit=9)
         each.recall("Biscuit chicken", kind="turns", limit=1)
     assert any("Ingrid" in item.text for item in mind.items)
-    seq = next(one.seq for one in page.lines if one.turn is not None and "Ingrid" in one.turn.text)
-    memory.erase(turn=seq, reason="asked for")
+    said = next(one for one in page.lines if one.turn is not None and "Ingrid" in one.turn.text)
+    memory.erase(turn=said.address, reason="asked for")
     for each in (mind, other):
         assert each.items
         assert not any("Ingrid" in item.text for item in each.items)
@@ -437,8 +437,8 @@ def live_one_life(policy: str, life: list[tuple[str, int]]) -> None:
             elif said:
                 gone = sorted(said)[n % len(said)]
                 pages = (*memory.open_pages(), *(memory.page(one.id) for one in memory.pages()))
-                seqs = [line.seq for page in pages for line in page.lines if _says(line, said[gone])]
-                memory.erase(turn=seqs[0], reason="asked for")
+                lines = [line for page in pages for line in page.lines if _says(line, said[gone])]
+                memory.erase(turn=lines[0].address, reason="asked for")
                 assert not any(said[gone] in item.text for item in mind.items)
                 del said[gone]
             assert mind.tokens <= 40

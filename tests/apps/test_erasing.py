@@ -127,3 +127,40 @@ def test_what_is_told_twice_is_proposed_merged_and_taken_apart(
     told = run("consolidate", *at)
     assert "merged      no units" in told
     assert "taken apart" in told
+
+
+def test_a_turn_is_erased_by_the_address_that_search_and_page_print(store: Path) -> None:
+    at = ("--store", str(store), "--space", "numbers")
+    with tiermem.open(store, space="numbers", engine="local", distil="inline") as memory:
+        memory.add("The first page of this space.", speaker="Ann", session="a")
+        for words in ("The kettle is red.", "The boiler hums at night.", "The toaster is loud.", "Nothing."):
+            memory.add(words, speaker="Ben", session="b", said_at="2023-05-08T13:56")
+        memory.flush()
+        page = memory.pages("b")[0].id
+    shown = run("page", page, *at)
+    (address,) = re.findall(r"(t1:\d+-\w{4}) .*boiler", shown)
+    assert address in run("search", "boiler hums", "--kind", "turns", *at)
+    assert address in run("page", address, *at)
+    for number in ("2", "4"):
+        assert "t1:17-9ae0" in run("erase", *at, "--turn", number, "--reason", "wrong", "--yes", code=1)
+    tried = run("erase", *at, "--turn", address, "--dry-run")
+    assert re.search(rf"{address} +Ben, 2023-05-08 13:56: The boiler hums at night\.", tried)
+    assert "toaster" not in tried
+    refused = run("erase", *at, "--turn", address, "--reason", "wrong", given="n\n", code=1)
+    assert "The boiler hums at night." in refused
+    run("erase", *at, "--turn", address, "--reason", "wrong", given="y\n")
+    left = run("page", address, *at)
+    assert "boiler" not in left
+    assert all(words in left for words in ("kettle", "toaster", "Nothing"))
+
+
+def test_of_many_turns_that_would_go_the_first_are_shown(store: Path) -> None:
+    at = ("--store", str(store), "--space", "many")
+    with tiermem.open(store, space="many", engine="local", distil="inline") as memory:
+        memory.add([{"role": "user", "content": f"Stone {number} is grey."} for number in range(23)])
+    tried = run("erase", *at, "--session", "main", "--dry-run")
+    assert "Stone 19 is grey." in tried
+    assert "Stone 20 is grey." not in tried
+    assert "and 3 more turns" in tried
+    words = json.loads(run("erase", *at, "--session", "main", "--dry-run", "--json"))["words"]
+    assert len(words) == 23

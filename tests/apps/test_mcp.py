@@ -165,27 +165,28 @@ async def test_an_outcome_moves_what_an_answer_rests_on(memory: tiermem.AsyncMem
 async def test_words_are_destroyed_only_when_it_is_confirmed(memory: tiermem.AsyncMemory) -> None:
     async with Client(server(memory)) as client:
         found = await called(client, "search", query="Biscuit", kind="turns")
-        named = {"page_id": found["found"][0]["page_ids"][0], "line": 1, "reason": "asked to"}
+        named = {"turn": found["found"][0]["turn"], "reason": "asked to"}
         shown = await called(client, "forget", **named)
         assert SAID in shown
         assert "1 turns, 1 facts, 0 answers" in shown
         assert "confirm=true" in shown
-        assert SAID in await called(client, "page", page_id=named["page_id"])
+        assert SAID in await called(client, "page", page_id=named["turn"])
         done = await called(client, "forget", **named, confirm=True)
         assert "No file of the store holds the words" in done
-        assert SAID not in await called(client, "page", page_id=named["page_id"])
-        assert "all 1 pages" in await called(client, "forget", session="dogs", reason="asked to")
+        assert SAID not in await called(client, "page", page_id=named["turn"])
+        assert "Beef is fine." in await called(client, "forget", session="dogs", reason="asked to")
 
 
-@pytest.mark.parametrize(("line", "goes", "stays"), [(1, SAID, "Beef"), (2, "Beef is fine.", "Biscuit")])
-async def test_forget_shows_the_line_that_it_destroys(
+@pytest.mark.parametrize(("line", "goes", "stays"), [(0, SAID, "Beef"), (1, "Beef is fine.", "Biscuit")])
+async def test_forget_shows_the_turn_that_it_destroys(
     memory: tiermem.AsyncMemory, line: int, goes: str, stays: str
 ) -> None:
     page_id = (await memory.pages("dogs"))[0].id
-    named = {"page_id": page_id, "line": line, "reason": "asked to"}
+    address = (await memory.page(page_id)).lines[line].address
+    named = {"turn": address, "reason": "asked to"}
     async with Client(server(memory)) as client:
         shown = (await called(client, "forget", **named)).splitlines()
-        assert shown[1].startswith(f"{line}: ")
+        assert shown[1].startswith(f"{address}: ")
         assert goes in shown[1]
         assert stays not in "".join(shown)
         await called(client, "forget", **named, confirm=True)
@@ -201,8 +202,10 @@ async def test_forget_shows_the_line_that_it_destroys(
         ("audit", {"answer_id": "a:nothing"}, "a:nothing"),
         ("ask", {"question": "What?", "asked_at": "soon"}, "asked_at"),
         ("remember", {"fact": "No."}, "too few words"),
-        ("forget", {"reason": "asked to"}, "name a page"),
-        ("forget", {"reason": "asked to", "session": "cats"}, "no session 'cats'"),
+        ("forget", {"reason": "asked to"}, "name one thing to destroy"),
+        ("forget", {"reason": "asked to", "turn": "1"}, "turn must be an address"),
+        ("forget", {"reason": "asked to", "turn": "t1:2-ffff"}, "those of another turn"),
+        ("forget", {"reason": "asked to", "session": "cats"}, "nothing to erase: session 'cats'"),
         ("recall", {"question": "x", "max_tokens": 0}, "max_tokens"),
         ("recall", {}, "question"),
         ("recall", {"question": "x", "sesion": "main"}, "argument 'sesion' is not known: give 'question'"),
@@ -248,7 +251,11 @@ async def test_what_is_refused_is_told_to_the_model(
             "argument 'unit_ids.2' is not valid: input should be a valid string; 2 more",
         ),
         ("forget", {"reason": None}, "argument 'reason' is not valid: input should be a valid string"),
-        ("forget", {"reason": "asked to", "session": "cats"}, "no session 'cats'"),
+        (
+            "forget",
+            {"reason": "asked to", "session": "cats"},
+            "nothing to erase: session 'cats' is not in this space",
+        ),
     ],
 )
 async def test_an_error_is_one_sentence(
@@ -280,7 +287,7 @@ async def test_the_words_of_a_crash_are_not_shown_to_the_model(
         ("search", {"query": "chicken", "kind": None, "limit": None, "speaker": None, "said_after": None}),
         ("remember", {"fact": "The spare key hangs in the shed.", "session": None, "trust": None}),
         ("remember", {"fact": "The shed is green and old.", "speaker": None, "said_at": None}),
-        ("forget", {"reason": "asked to", "session": "dogs", "confirm": None, "page_id": None, "line": None}),
+        ("forget", {"reason": "asked to", "session": "dogs", "confirm": None, "page_id": None, "turn": None}),
     ],
 )
 async def test_null_for_an_optional_argument_is_as_if_it_was_not_given(

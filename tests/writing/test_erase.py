@@ -280,7 +280,7 @@ async def test_an_answer_goes_when_it_was_shown_the_words() -> None:
     told = replace(beside, id=answer("told").id, text="She moved to Lisbon.")
     for one in (beside, seen, told):
         await writer.answered(one)
-    erasure, _ = await writer.erase(Selection(turn=line.seq), "asked to")
+    erasure, _ = await writer.erase(Selection(turn=line.address), "asked to")
     assert set(erasure.answers) == {"a0", "seen", "told"}
     assert {"beside", "a1", "a4"} <= ledger.tier1.answers.keys()
 
@@ -562,10 +562,12 @@ async def random_life(seed: int) -> int:
     gone = chance.sample(turns, chance.randint(1, 4))
     for one in gone:
         selection, before = Selection(turn=one.turn_id), stored(files)
-        proposed, phrases = await writer.proposed_erasure(selection, "asked to")
+        proposal = await writer.proposed_erasure(selection, "asked to")
         assert stored(files) == before
         erasure, words = await writer.erase(selection, "asked to")
-        assert (replace(proposed, index=erasure.index), phrases) == (erasure, words), seed
+        assert replace(proposal.erasure, index=erasure.index) == erasure, seed
+        assert proposal.fingerprints == words, seed
+        assert one.text in "".join(part.text for part in proposal.words), seed
         word = canary(turns.index(one))
         for form in (word, word[::-1]):
             assert words_on(files, index, form) == 0, (seed, form)

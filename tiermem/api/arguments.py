@@ -15,7 +15,8 @@ from datetime import date, datetime
 from operator import index
 from typing import Any, TypeVar, get_args
 
-from pagestore import Checkpoint, CheckpointOfFormat1, PageId, SessionId, SpaceId
+from pagestore import Checkpoint, CheckpointOfFormat1, PageId, SessionId, SpaceId, TurnAddress
+from pagestore.address import is_address, seq_in
 from tiermem.api.requests import Filters
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
@@ -109,9 +110,38 @@ def unit(value: object) -> UnitId:
     return UnitId(name_in(value, "unit_id"))
 
 
-def turn(value: object) -> int | str | None:
-    """A turn's number in the log, its own id, or `None`."""
-    return value if value is None or isinstance(value, str) else whole(value, "turn", most=2**63)
+def turn(value: object, session: object) -> str | None:
+    """The address of a turn, the id that it was given in an export or by the caller, or `None`.
+
+    Digits alone are such an id only where a session is named: anything else that has a number is counted
+    differently in every place.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value or (value.isdecimal() and session is None):
+        raise InvalidInput(
+            f"turn must be an address such as 't1:17-9ae0', which `search`, `page` and `audit` give, or the "
+            f"id that the turn was stored with and its session; not {shown(value)}"
+        )
+    if is_address(value):
+        _check_address(value)
+    return value
+
+
+def _check_address(value: str) -> None:
+    try:
+        seq_in(value)
+    except ValueError as error:
+        raise InvalidInput(str(error)) from error
+
+
+def page_or_turn(value: object) -> PageId | TurnAddress:
+    """The id of a page, or the address of a turn."""
+    name = name_in(value, "page_id")
+    if is_address(name):
+        _check_address(name)
+        return TurnAddress(name)
+    return PageId(name)
 
 
 def moment(value: object, name: str) -> datetime | None:

@@ -193,7 +193,6 @@ class Memory:
     trail = _blocking(AsyncMemory.trail)
     history = trail
     erase = _blocking(AsyncMemory.erase)
-    delete = erase
     grant = _blocking(AsyncMemory.grant)
     revoke = _blocking(AsyncMemory.revoke)
     grants = _blocking(AsyncMemory.grants)

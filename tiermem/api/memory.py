@@ -661,9 +661,10 @@ class AsyncMemory:
     async def page(self, page_id: str) -> MarkedPage:
         """One page with its words and lines, all of them, and which were taken back and why.
 
-        Raises `pagestore.errors.PageNotFound`.
+        The address of a turn gives the page that it is on. Raises `pagestore.errors.PageNotFound`, and
+        `UnknownId` for the address of no turn.
         """
-        return await self._reader.page(arguments.page(page_id))
+        return await self._reader.page(arguments.page_or_turn(page_id))
 
     @cancel_on_close
     async def pages(self, session: str | None = None) -> Sequence[MarkedPageInfo]:
@@ -1112,7 +1113,7 @@ class AsyncMemory:
     async def erase(
         self,
         *,
-        turn: int | str | None = None,
+        turn: str | None = None,
         page: str | None = None,
         session: str | None = None,
         space: bool = False,
@@ -1121,21 +1122,23 @@ class AsyncMemory:
     ) -> Receipt:
         """Take a turn, a page, a session or the space out of memory for ever, with all that rests on it.
 
-        A turn is named by its number in the log (`PageLine.seq`), or by its `turn_id` with its session.
+        A turn is named by its address (`Evidence.turn`, `PageLine.address`), or by the `turn_id` that it was
+        stored with, and its session.
         Units that other words do not prove, findings, answers that were shown the words, index entries
         and recorded model calls go, with them what else a step wrote that was shown the words; what was
         superseded by them returns. Bundles, exports, copies and backups made before keep the words:
         the receipt says so, and nothing here can reach them. Checkpoints and proofs of
         before stay valid and say that it was erased. A crash in between is made good at opening.
-        With `dry_run` nothing is done: the receipt, `proposed`, lists exactly what would go now. It needs no
-        reason. Raises `UnknownId`, `InvalidInput` (also when `reason`, which stays, repeats the words).
+        With `dry_run` nothing is done: the receipt, `proposed`, lists exactly what would go now, with the
+        words of the turns. It needs no reason. Raises `UnknownId`, `InvalidInput` (also when `reason`, which
+        stays, repeats the words).
         """
         tried = arguments.switch(dry_run, "dry_run")
         components, why = self._open if tried else self._writable, arguments.reason_unless(tried, reason)
         if arguments.switch(space, "space"):
             self._owners("erase(space=True)")
         selection = Selection(
-            turn=arguments.turn(turn),
+            turn=arguments.turn(turn, session),
             page=arguments.any_page(page),
             session=arguments.any_session(session),
             space=space,
@@ -1149,8 +1152,6 @@ class AsyncMemory:
             )
         return done if self._agent is None else redact_receipt(done, before, self._sees)
 
-    delete = erase
-
     async def _erase_selection(self, selection: Selection, reason: str) -> Receipt:
         components = self._open
         erasure, words = await components.writer.erase(selection, reason)
@@ -1162,10 +1163,11 @@ class AsyncMemory:
 
     async def _plan_erasure(self, selection: Selection, reason: str) -> Receipt:
         components = self._open
-        erasure, words = await components.writer.proposed_erasure(selection, reason)
-        scan = not_looked(words, "every file: nothing was erased")
-        calls = await _count_calls(components, words)
-        return replace(_receipt(components, reason, erasure, calls, scan), proposed=True)
+        proposal = await components.writer.proposed_erasure(selection, reason)
+        scan = not_looked(proposal.fingerprints, "every file: nothing was erased")
+        calls = await _count_calls(components, proposal.fingerprints)
+        receipt = _receipt(components, reason, proposal.erasure, calls, scan)
+        return replace(receipt, proposed=True, words=proposal.words)
 
     @cancel_on_close
     async def leftover_scan(self, words: Sequence[str]) -> LeftoverScan:

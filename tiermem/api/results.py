@@ -9,6 +9,7 @@ from pagestore import PageId, SpaceId
 from pagestore.backup import SavedSpace
 from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan
 from tiermem.ledger import Tier1, Visibility
+from tiermem.model import CitedSentence
 from tiermem.writing import Erasure
 
 
@@ -87,7 +88,8 @@ class Receipt:
     destroy them.
 
     `proposed`: nothing was done. It lists what would go now, and no file was looked through;
-    `recorded_calls` is `None` where the model cannot tell.
+    `recorded_calls` is `None` where the model cannot tell. `words` are the turns that would go, with who said
+    them and when, of a long turn each part. A receipt of what was done has no words.
     """
 
     space: SpaceId
@@ -98,6 +100,7 @@ class Receipt:
     remains: str = REMAINS
     not_reached: str = NOT_REACHED
     proposed: bool = False
+    words: tuple[CitedSentence, ...] = ()
 
 
 def redact_receipt(receipt: Receipt, before: Tier1, sees: Visibility) -> Receipt:

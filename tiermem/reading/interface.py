@@ -43,6 +43,10 @@ class ReadsLedger(Protocol):
         """Sealed pages without their words."""
         ...
 
+    async def pages_of_turn(self, turn: int | str) -> Sequence[PageId]:
+        """The pages with the turn of this number, or with turns of this id."""
+        ...
+
     async def open_pages(self, session: SessionId | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""
         ...

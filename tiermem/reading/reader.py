@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import uuid4
 
-from pagestore import Page, PageId, PageInfo, PageLine, SessionId, Span, TokenCounter
+from pagestore import Page, PageId, PageInfo, PageLine, SessionId, Span, TokenCounter, TurnAddress
+from pagestore.address import is_address, seq_in
 from pagestore.errors import PageNotFound
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.interface import About, Collection, Hit, Searches
@@ -297,12 +298,32 @@ class Reader:
         lowest = levels.lowest(levels.of(turn) for turn in turns if turn is not None)
         return lowest if is_known and lowest is not None else levels.names[0]
 
-    async def page(self, page_id: PageId) -> MarkedPage:
-        """A page with all its words, and which were taken back; raises `PageNotFound`, `Corrupt`."""
-        page = await self._ledger.page(page_id)
+    async def page(self, wanted: PageId | TurnAddress) -> MarkedPage:
+        """A page, or that of a turn, with all its words, and which were taken back.
+
+        Raises `PageNotFound`, `Corrupt`, and `UnknownId` for the address of no turn that may be seen.
+        """
+        if is_address(wanted):
+            page = await self._page_of_turn(TurnAddress(wanted))
+        else:
+            page = await self._ledger.page(PageId(wanted))
         if not self._sees.page(page):
-            raise PageNotFound(f"space {page.space!r} has no page {page_id!r}")
+            raise PageNotFound(f"space {page.space!r} has no page {wanted!r}")
         return MarkedPage(**_fields(page), taken_back=self._ledger.tier1.taken_back(page.id))
+
+    async def _page_of_turn(self, address: TurnAddress) -> Page:
+        ids = await self._ledger.pages_of_turn(seq_in(address))
+        read = await self._ledger.read(ids)
+        for page in read:
+            if isinstance(page, Page) and any(line.address == address for line in page.lines):
+                if self._sees.page(page):
+                    return page
+            elif not isinstance(page, Page) and self._sees.all:
+                raise page
+        raise UnknownId(
+            f"space {self._ledger.space!r} has no turn {address!r}: copy an address that `search`, `page` or "
+            "`audit` displays"
+        )
 
     async def open_pages(self, session: SessionId | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""

@@ -24,10 +24,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from pagestore import Page, PageId, SessionId, Span
+from pagestore import Page, PageId, SessionId, Span, TurnAddress
 from pagestore.errors import Closed, Inaccessible
 from tiermem.errors import unexpected
-from tiermem.ledger import Entry, LoggedEntry, Spent, TurnAt
+from tiermem.ledger import Entry, LoggedEntry, Spent
 from tiermem.ledger.entries import decode_body, encode
 from tiermem.ledger.entry_texts import paid_for, values_in
 from tiermem.ledger.kind import Past
@@ -54,7 +54,7 @@ class ErasedTurns:
     read: Callable[[PageId], Page]
     seqs: frozenset[int]
     words: Fingerprints
-    also: tuple[TurnAt, ...] = ()
+    also: tuple[TurnAddress, ...] = ()
     sessions: frozenset[SessionId] = frozenset()
     everything: bool = False
 

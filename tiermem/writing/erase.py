@@ -18,12 +18,13 @@ from typing import Literal
 
 from anyio import from_thread, to_thread
 
-from pagestore import OpenInfo, Page, PageId, PageInfo, SessionId, Turn
+from pagestore import OpenInfo, Page, PageId, PageInfo, PageLine, SessionId, Span, Turn, TurnAddress
+from pagestore.address import is_address, seq_in
 from pagestore.codec import opened_as
 from pagestore.errors import Locked, PageStoreError
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
 from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt, Unread
-from tiermem.model import AnswerId, FindingId, UnitId
+from tiermem.model import AnswerId, CitedSentence, FindingId, UnitId
 from tiermem.text.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of
 from tiermem.writing.closure import Closure, ErasedTurns, closure
 from tiermem.writing.projection import Projection
@@ -35,12 +36,12 @@ _TRIES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What to erase: one turn (by record number, or by its id in a session), a page, a session, or all.
+    """What to erase: one turn (by its address, or by its id in a session), a page, a session, or all.
 
     With a message by its id go all of its versions.
     """
 
-    turn: int | str | None = None
+    turn: str | None = None
     page: PageId | None = None
     session: SessionId | None = None
     space: bool = False
@@ -52,6 +53,19 @@ class Selection:
         if whole + (self.turn is not None) != 1:
             raise InvalidInput("name one thing to erase: a turn, a page, a session, or the space")
 
+    @property
+    def seq(self) -> int | None:
+        """The number of the turn that is named by its address; `None` where none is."""
+        return seq_in(self.turn) if self.turn is not None and is_address(self.turn) else None
+
+    def is_turn(self, line: PageLine) -> bool:
+        """Whether the line has the turn that is named."""
+        if self.turn is None or self.seq is not None:
+            return self.turn == line.address
+        return line.turn is not None and (
+            self.turn == line.turn.turn_id or is_version_of(line.turn, self.turn)
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
@@ -61,8 +75,8 @@ class Erasure:
     a step that was shown the words wrote of its own (reasons, scenes, rejected claims). `narrowed` units
     stay, proved by the words that are left; `returned` ones were superseded by what is gone. `index` says
     what became of the index: `rewritten` (nothing removed is left in its storage), `removed` (its own storage
-    forgets when it pleases), `untouched` (of a dry run), or why it must wait. `also_said` are turns that
-    stay and hold some of the same words: these are theirs, so they are not looked for.
+    forgets when it pleases), `untouched` (of a dry run), or why it must wait. `also_said` are addresses of
+    turns that stay and hold some of the same words: these are theirs, so they are not looked for.
     """
 
     turns: tuple[TurnAt, ...]
@@ -74,8 +88,17 @@ class Erasure:
     returned: tuple[UnitId, ...]
     findings: tuple[FindingId, ...]
     answers: tuple[AnswerId, ...]
-    also_said: tuple[TurnAt, ...]
+    also_said: tuple[TurnAddress, ...]
     index: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What an erasure would take, the turns with their words, and what these would be looked for by."""
+
+    erasure: Erasure
+    fingerprints: Fingerprints
+    words: tuple[CitedSentence, ...]
 
 
 class Eraser:
@@ -95,12 +118,16 @@ class Eraser:
         record = await self._ledger.write(announced)
         return await self._carry_out(record.seq, announced, erased, from_its_start=True), erased.words
 
-    async def proposed(self, selection: Selection, reason: str) -> tuple[Erasure, Fingerprints]:
-        """What `erase` would take and give now; nothing is written. Raises the same."""
+    async def proposed(self, selection: Selection, reason: str) -> Proposal:
+        """What `erase` would take now; nothing is written. Raises the same."""
         announced, erased = await self._select_turns(selection, reason)
         found = await self._closure(erased)
         before, after = await self._ledger.without(found.records, found.instead)
-        return _erasure(announced, erased, found, before=before, after=after, index="untouched"), erased.words
+        return Proposal(
+            erasure=_erasure(announced, erased, found, before=before, after=after, index="untouched"),
+            fingerprints=erased.words,
+            words=_sentences(announced, erased),
+        )
 
     async def _select_turns(self, selection: Selection, reason: str) -> tuple[Erasing, ErasedTurns]:
         pages, unread = await self._select_pages(selection)
@@ -187,7 +214,8 @@ class Eraser:
         if selection.turn is None:
             wanted = [info for info in infos if self._goes(selection, info)]
         else:
-            found = set(await self._ledger.pages_of_turn(selection.turn))
+            seq = selection.seq
+            found = set(await self._ledger.pages_of_turn(selection.turn if seq is None else seq))
             found |= await self._pages_of_versions(selection, [info for info in infos if info.id in found])
             # A page on which nothing is found may be one that cannot be read.
             wanted = [info for info in infos if info.id in found] or list(infos)
@@ -212,7 +240,7 @@ class Eraser:
     ) -> set[PageId]:
         """The pages of later versions of the message that is selected by its id."""
         found: set[PageId] = set()
-        if not isinstance(selection.turn, str):
+        if selection.turn is None or selection.seq is not None:
             return found
         for session, agent in dict.fromkeys((info.session, info.agent) for info in infos):
             for number in count(2):
@@ -271,6 +299,24 @@ class Eraser:
         return (name for name, turns in speakers.items() if turns > goes[name])
 
 
+def _sentences(announced: Erasing, erased: ErasedTurns) -> tuple[CitedSentence, ...]:
+    """The turns that go, with who says what and when; those that were erased before have no words."""
+    pages = {page.id: page for page in erased.pages.values()}
+    there = {line.seq: (page, line) for page in pages.values() for line in page.lines}
+    placed = (there[turn.seq] for turn in announced.turns if turn.seq in there)
+    return tuple(
+        CitedSentence(
+            text=line.turn.text,
+            speaker=line.turn.speaker,
+            said_at=line.turn.said_at,
+            span=Span(page_id=page.id, start=line.body, end=line.end),
+            turn=line.address,
+        )
+        for page, line in placed
+        if line.turn is not None
+    )
+
+
 def _turns_of(pages: Iterable[Page], seqs: frozenset[int]) -> Iterator[Turn]:
     return (line.turn for page in pages for line in page.lines if line.turn is not None and line.seq in seqs)
 
@@ -289,15 +335,15 @@ def _announce(
         if (selection.page in (None, page.id, opened_as(page.space, page)))
         and selection.session in (None, page.session)
         for line in page.lines
-        if selection.turn is None
-        or selection.turn == line.seq
-        or (
-            line.turn is not None
-            and (selection.turn == line.turn.turn_id or is_version_of(line.turn, selection.turn))
-        )
+        if selection.turn is None or selection.is_turn(line)
     ]
     if not found and unread:
         raise unread[0]
+    if not found and selection.seq in {line.seq for page in pages for line in page.lines}:
+        raise InvalidInput(
+            f"{selection.turn!r} does not name turn {selection.seq} of this space: the characters after the "
+            "hyphen are those of another turn; copy the address that `search`, `page` or `audit` displays"
+        )
     if not found:
         raise UnknownId(f"nothing to erase: {_selection_text(selection)} is not in this space")
     sessions = tuple(dict.fromkeys(page.session for page, _ in found))
@@ -330,14 +376,14 @@ def _selection_text(selection: Selection) -> str:
 
 def _words(
     pages: Iterable[Page], seqs: frozenset[int], names: Iterable[str]
-) -> tuple[Fingerprints, tuple[TurnAt, ...]]:
+) -> tuple[Fingerprints, tuple[TurnAddress, ...]]:
     """What the turns that go are known by, and the turns that stay and say some of it too.
 
     Names of sessions and speakers stay, and so do all other turns.
     """
     erased: list[str] = []
     stays: list[str] = []
-    saying: list[TurnAt] = []
+    saying: list[TurnAddress | None] = []
     for page in pages:
         for line in page.lines:
             if line.turn is None:
@@ -346,9 +392,10 @@ def _words(
                 erased.append(line.turn.text)
             else:
                 stays += ("\n".join(line.turn.texts()), line.turn.turn_id or "")
-                saying += [TurnAt(page_id=page.id, seq=line.seq)] * 2
+                saying += [line.address] * 2
     found = _known_by(erased, (*stays, *names))
-    return found, tuple(dict.fromkeys(saying[place] for place in found.also if place < len(saying)))
+    also = dict.fromkeys(saying[place] for place in found.also if place < len(saying))
+    return found, tuple(address for address in also if address is not None)
 
 
 def _changed_units(before: Tier1, after: Tier1) -> tuple[UnitId, ...]:

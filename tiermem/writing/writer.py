@@ -73,7 +73,7 @@ from tiermem.writing.batches import batches
 from tiermem.writing.concluding import write_conclusion
 from tiermem.writing.distil import distil, redistil
 from tiermem.writing.duplicates import find_duplicate
-from tiermem.writing.erase import Eraser, Erasure, Selection
+from tiermem.writing.erase import Eraser, Erasure, Proposal, Selection
 from tiermem.writing.idle import idle_by_clock, idle_by_said_time, left_behind, next_look
 from tiermem.writing.judge import Credit, Judged, Sources, credit_of_answer, credit_of_sources, feedback_with
 from tiermem.writing.map_ordered import map_ordered
@@ -601,7 +601,7 @@ class Writer:
         """Take words and all that rests on them out of the space; see `Eraser`. Nothing else may write."""
         return await self._eraser.erase(selection, reason)
 
-    async def proposed_erasure(self, selection: Selection, reason: str) -> tuple[Erasure, Fingerprints]:
+    async def proposed_erasure(self, selection: Selection, reason: str) -> Proposal:
         """What `erase` would take now; nothing is written."""
         return await self._eraser.proposed(selection, reason)
 

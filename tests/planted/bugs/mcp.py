@@ -4,20 +4,20 @@ from tests.planted.bug import Bug
 
 BUGS = (
     Bug(
-        name="forget shows the line before the one that would go",
-        file="tiermem/apps/mcp/server.py",
-        function="_Tools._read_selection",
-        before="_line(page, line)",
-        after="_line(page, line - 1)",
+        name="the words of a dry run are those of all turns of the pages",
+        file="tiermem/writing/erase.py",
+        function="_sentences",
+        before="(there[turn.seq] for turn in announced.turns if turn.seq in there)",
+        after="there.values()",
         found_by=("tests/apps/test_mcp.py",),
     ),
     Bug(
-        name="forget destroys the line before the one that it shows",
-        file="tiermem/apps/mcp/server.py",
-        function="_Tools._read_selection",
-        before="page.lines[line - 1].seq",
-        after="page.lines[line - 2].seq",
-        found_by=("tests/apps/test_mcp.py",),
+        name="an address names a turn by its number alone",
+        file="tiermem/writing/erase.py",
+        function="Selection.is_turn",
+        before="self.turn == line.address",
+        after="self.seq == line.seq",
+        found_by=("tests/api/test_addresses.py",),
     ),
     Bug(
         name="a message that cannot be read gets no answer",

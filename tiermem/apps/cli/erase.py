@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -12,17 +14,23 @@ import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_DAMAGE
 from tiermem.apps.present.tables import counted, pairs
+from tiermem.apps.present.terminal import err, when
 from tiermem.text.unicode import show_controls
 
 _PLACES = 5
-"""Turns that are named one by one."""
+"""Turns that stay and are named one by one."""
+_TURNS = 20
+"""Turns that would go and are displayed."""
+_LONGEST = 500
+"""Characters of a turn that are displayed."""
 
 
 def erase(
     *,
     place: options.Place,
     turn: Annotated[
-        str | None, typer.Option("--turn", help="A turn: its number in the log, or its id (with --session).")
+        str | None,
+        typer.Option("--turn", help="A turn: its address, or its id in an export (with --session)."),
     ] = None,
     page: Annotated[str | None, typer.Option("--page", help="A page, or a beginning of its id.")] = None,
     session: Annotated[
@@ -41,18 +49,16 @@ def erase(
     options.needs_reason(reason, dry_run=dry_run)
     with place.open(read_only=dry_run) as memory:
         where = str(memory.space)
-        what = _selection_text(turn, page, session, space=where if whole_space else None)
-        if not (yes or dry_run):
-            typer.confirm(f"Erase {what} from space {where!r} for ever?", abort=True, err=True)
-        receipt = memory.erase(
-            turn=int(turn) if turn is not None and turn.isdecimal() and session is None else turn,
-            page=None if page is None else options.page_named(memory, page),
-            session=session,
-            space=whole_space,
-            reason=reason,
-            dry_run=dry_run,
+        page_id = None if page is None else options.page_named(memory, page)
+        run = partial(
+            memory.erase, turn=turn, page=page_id, session=session, space=whole_space, reason=reason
         )
-    output.show(receipt, lambda: _plan_table(receipt) if receipt.proposed else _receipt(receipt))
+        if not (yes or dry_run):
+            what = _selection_text(turn, page, session, space=where if whole_space else None)
+            err().print(*_words(run(dry_run=True)), sep="\n")
+            typer.confirm(f"Erase {what} from space {where!r} for ever?", abort=True, err=True)
+        receipt = run(dry_run=dry_run)
+    output.show(receipt, lambda: _plan(receipt) if receipt.proposed else _receipt(receipt))
     if not (receipt.proposed or receipt.leftovers.clean):
         raise typer.Exit(EXIT_DAMAGE)
 
@@ -61,6 +67,27 @@ def _selection_text(turn: str | None, page: str | None, session: str | None, *, 
     """What is to be erased, in words."""
     parts = (("turn", turn), ("page", page), ("session", session), ("the whole space", space))
     return show_controls(" of ".join(f"{what} {name}" for what, name in parts if name) or "nothing")
+
+
+def _plan(receipt: tiermem.Receipt) -> Group:
+    return Group(*_words(receipt), _plan_table(receipt))
+
+
+def _words(receipt: tiermem.Receipt) -> list[Text]:
+    """The turns that would go, with who says what and when; of many the first."""
+    rows = [
+        Text(f"{one.turn}  ", style="dim").append(
+            show_controls(f"{one.speaker}, {when(one.said_at)}: {_shorten(one.text)}"),
+            style="not dim",
+        )
+        for one in receipt.words[:_TURNS]
+    ]
+    more = len(receipt.words) - len(rows)
+    return [*rows, *([Text(f"and {counted(more, 'more turn')}", style="dim")] if more else [])]
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 
 def _plan_table(receipt: tiermem.Receipt) -> Table:
@@ -122,7 +149,7 @@ def _not_looked_for(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
     also, silent = receipt.erasure.also_said, receipt.leftovers.silent
     rows = []
     if also:
-        first = ", ".join(str(turn.seq) for turn in also[:_PLACES]) + (", …" if len(also) > _PLACES else "")
+        first = ", ".join(also[:_PLACES]) + (", …" if len(also) > _PLACES else "")
         rows.append(("also said", f"some of the words, in {counted(len(also), 'turn')} that stay: {first}"))
     if silent:
         rows.append(("not looked for", f"{counted(silent, 'turn')} without words that are theirs alone"))

@@ -261,7 +261,10 @@ def answer_named(memory: tiermem.Memory, written: str | None) -> str:
 
 
 def page_named(memory: tiermem.Memory, written: str) -> str:
-    """The id of the one page whose id begins so; as it is written where none or several do."""
+    """The id of the one page whose id begins so; as it is written where none or several do.
+
+    The address of a turn is left as it is.
+    """
     return _begun((info.id for info in memory.pages()), written)
 
 

@@ -36,6 +36,8 @@ except ImportError as error:
 
 _ERRORS_SHOWN = 3
 """Wrong arguments of a call that an error names."""
+_TURNS_SHOWN = 50
+"""Turns that `forget` shows before it destroys them."""
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -243,7 +245,10 @@ class _Tools:
         return (await self._memory.audit(answer_id)).explain()
 
     async def page(self, page_id: str) -> str:
-        """A page of dialogue, word for word, its lines numbered."""
+        """A page of dialogue, word for word: each turn with its address, which `forget` takes.
+
+        The address of a turn in place of `page_id` gives the page that it is on.
+        """
         return _lines(await self._memory.page(page_id))
 
     async def stats(self) -> dict[str, Any]:
@@ -330,22 +335,28 @@ class _Tools:
         self,
         *,
         reason: Annotated[str, Field(description="Why. It stays on record, so without the words.")],
-        page_id: Annotated[str | None, Field(description="The page that is to go, or that holds it.")] = None,
-        line: Annotated[
-            int | None, Field(ge=1, description="This line of the page alone, as `page` numbers it.")
+        turn: Annotated[
+            str | None, Field(description="One turn, by its address, as `search` and `page` give it.")
         ] = None,
-        session: Annotated[str | None, Field(description="All that was said in this session.")] = None,
+        page_id: Annotated[str | None, Field(description="Or all of this page.")] = None,
+        session: Annotated[str | None, Field(description="Or all that was said in this session.")] = None,
         confirm: Annotated[
             bool, Field(description="False shows what would go; true destroys it for ever.")
         ] = False,
     ) -> str:
         """Destroy words for ever, with all that was concluded from them. Ask the user before you confirm."""
-        wanted, shown = await self._read_selection(page_id, line, session)
-        receipt = await self._memory.erase(**wanted, reason=reason, dry_run=not confirm)
+        if sum(one is not None for one in (turn, page_id, session)) != 1:
+            raise InvalidInput("name one thing to destroy: a turn, a page or a session")
+        receipt = await self._memory.erase(
+            turn=turn, page=page_id, session=session, reason=reason, dry_run=not confirm
+        )
         turns, units = len(receipt.erasure.turns), len(receipt.erasure.units)
         if not confirm:
             answers = len(receipt.erasure.answers)
             goes = f"{turns} turns, {units} facts, {answers} answers"
+            words = [f"{one.turn}: {one}" for one in receipt.words[:_TURNS_SHOWN]]
+            more = [f"and {turns - _TURNS_SHOWN} more turns"] if turns > _TURNS_SHOWN else []
+            shown = "\n".join([*words, *more])
             return (
                 f"This would be destroyed for ever: {goes}.\n{shown}\nCall again with confirm=true to do it."
             )
@@ -361,24 +372,6 @@ class _Tools:
             f"Destroyed: {turns} turns, {units} facts. {left} "
             f"Remains: {receipt.remains}. Not reached: {receipt.not_reached}."
         )
-
-    async def _read_selection(
-        self, page_id: str | None, line: int | None, session: str | None
-    ) -> tuple[dict[str, Any], str]:
-        """What `erase` is to be given, and the words that would go."""
-        if session is not None and page_id is None and line is None:
-            pages = [*await self._memory.pages(session), *await self._memory.open_pages(session)]
-            if not pages:
-                raise InvalidInput(f"no session {session!r}")
-            return {"session": session}, f"all {len(pages)} pages of session {session!r}"
-        if page_id is None or session is not None:
-            raise InvalidInput("name a page, a page and a line of it, or a session")
-        page = await self._memory.page(page_id)
-        if line is None:
-            return {"page": page_id}, _lines(page)
-        if line > len(page.lines):
-            raise InvalidInput(f"page {page_id!r} has {len(page.lines)} lines, no line {line}")
-        return {"turn": page.lines[line - 1].seq}, _line(page, line)
 
 
 _TOOLS = {
@@ -442,12 +435,7 @@ def _evidence(found: Evidence) -> dict[str, Any]:
 
 
 def _lines(page: Page) -> str:
-    return "\n".join(_line(page, number) for number in range(1, len(page.lines) + 1))
-
-
-def _line(page: Page, number: int) -> str:
-    line = page.lines[number - 1]
-    return f"{number}: {page.text[line.start : line.end]}"
+    return "\n".join(f"{line.address}: {page.text[line.start : line.end]}" for line in page.lines)
 
 
 def _from_memory(question: str) -> str:

@@ -1,11 +1,11 @@
 // Taking out: a unit back, words for ever. What would go is shown first, as a dry run of it says.
 
-import { call, forget, pageOf } from "./api.js";
+import { call, forget } from "./api.js";
 import { coming, field, fill, h, problem, say } from "./dom.js";
-import { number, several, short } from "./format.js";
-import { wordsOf } from "./words.js";
+import { number, said, several, short } from "./format.js";
 
 const MOST_SHOWN = 50;
+const MOST_TURNS = 3;
 
 function dialog(title, preview, { button, sure, act }) {
   const reason = h("input", { type: "text", required: true, autocomplete: "off", maxlength: 500 });
@@ -65,29 +65,24 @@ function eraseDialog(title, preview, what) {
   });
 }
 
-export function eraseTurn(page, line) {
-  return eraseDialog(`Erase a turn of ${line.turn.speaker}`, () => goes(page, [line], { turn: line.seq }), { turn: line.seq });
+export function eraseTurn(line) {
+  return eraseDialog(`Erase a turn of ${line.turn.speaker}`, () => goes({ turn: line.address }), { turn: line.address });
 }
 
 export function erasePage(page) {
-  const lines = page.lines.filter((one) => one.turn);
-  return eraseDialog(`Erase page ${page.number} of ${page.session}`, () => goes(page, lines, { page: page.id }), { page: page.id });
+  return eraseDialog(`Erase page ${page.number} of ${page.session}`, () => goes({ page: page.id }), { page: page.id });
 }
 
-export function eraseSession({ name, pages }) {
-  const preview = async () => {
-    const first = pages[0].lines ? pages[0] : await pageOf(pages[0].id);
-    return goes(first, first.lines.filter((one) => one.turn), { session: name });
-  };
-  return eraseDialog(`Erase session ${name}`, preview, { session: name });
+export function eraseSession({ name }) {
+  return eraseDialog(`Erase session ${name}`, () => goes({ session: name }), { session: name });
 }
 
 // What would go, as a dry run of the erasure says it: the receipt will say the same.
-async function goes(page, lines, { turn, page: id, session }) {
-  const { erasure, recorded_calls: calls } = await call("erase", { turn, page: id, session, dry_run: true });
+async function goes(what) {
+  const { erasure, recorded_calls: calls, words } = await call("erase", { ...what, dry_run: true });
   const turns = erasure.turns.length;
   return [
-    h("blockquote", {}, lines.slice(0, 3).map((one) => h("p", { class: "cut" }, h("b", {}, one.turn.speaker), ` ${wordsOf(page, one)}`)), turns > 3 ? h("p", { class: "quiet" }, `and ${several(turns - Math.min(3, lines.length), "turn")} more`) : null),
+    h("blockquote", {}, words.slice(0, MOST_TURNS).map((one) => h("p", { class: "cut" }, h("b", {}, one.speaker), ` ${one.text}`, h("span", { class: "quiet" }, ` ${said(one.said_at)}`))), words.length > MOST_TURNS ? h("p", { class: "quiet" }, `and ${several(words.length - MOST_TURNS, "turn")} more`) : null),
     h("p", {}, h("b", {}, several(turns, "turn")), ` would go, on ${several(erasure.pages.length, "page")}, and with ${turns === 1 ? "it" : "them"}:`),
     unitsOf(several(erasure.units.length, "unit"), erasure.units),
     erasure.narrowed.length ? unitsOf(`${several(erasure.narrowed.length, "unit")} would stay: other words support them`, erasure.narrowed) : null,

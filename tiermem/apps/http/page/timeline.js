@@ -157,7 +157,7 @@ function turn(shown, line, ranges) {
       { class: "who" },
       personLink(speaker),
       h("span", { class: "quiet" }, [said(at), role && role !== speaker ? role : "", trust && trust !== "user" ? trust : "", line.parts > 1 ? `part ${line.part} of ${line.parts}` : ""].filter(Boolean).join(" · ")),
-      may("erase") && h("button", { type: "button", class: "quiet-button", "aria-label": `Erase this turn of ${speaker}`, onclick: () => eraseTurn(shown, line) }, "Erase …"),
+      may("erase") && h("button", { type: "button", class: "quiet-button", "aria-label": `Erase this turn of ${speaker}`, onclick: () => eraseTurn(line) }, "Erase …"),
     ),
     h("p", { class: "said" }, pieces(shown, line.body, end, ranges).map(piece)),
   ];
