@@ -90,7 +90,7 @@ def test_units_pages_and_turns_that_were_found_are_held_with_their_importance(me
     assert held is not None
     assert (held.key, held.text, held.spans, held.importance) == (
         unit.id,
-        unit.text,
+        "Caroline: I went to a support group yesterday, it was powerful.",
         unit.spans,
         unit.importance,
     )

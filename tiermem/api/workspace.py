@@ -33,6 +33,7 @@ from tiermem.reading import (
     assemble,
     shown_alone,
     turn_from_parts,
+    unit_evidence,
 )
 from tiermem.runtime.calls import cancel_on_close, finish_on_close
 from tiermem.workspace import ActiveSet, Admitted, Item, Order
@@ -192,7 +193,9 @@ class AsyncWorkspace(WorkspaceView):
         if isinstance(what, Evidence | SummaryUnit):
             if said.keys() - {"importance"} or sources is not None:
                 raise InvalidInput("what was found says itself who said it, and when: give no attribution")
-            return await self._looked_up(what if isinstance(what, Evidence) else _as_found(what), hold)
+            return await self._looked_up(
+                what if isinstance(what, Evidence) else unit_evidence(what, score=1.0), hold
+            )
         if isinstance(what, Sequence | Set | Iterator) and not isinstance(what, str):
             raise InvalidInput(f"what must be one thing that was said or found, not {shown(what)}")
         seq = await self._memory._stored_one(what, self._session, said, sources)  # noqa: SLF001
@@ -399,16 +402,3 @@ def as_async_workspace(into: object, memory: AsyncMemory) -> AsyncWorkspace | No
             f"into must be a workspace of this memory, and this is one of another: {shown(into)}"
         )
     return found
-
-
-def _as_found(unit: SummaryUnit) -> Evidence:
-    return Evidence(
-        text=unit.text,
-        spans=unit.spans,
-        score=1.0,
-        source="unit",
-        unit_id=unit.id,
-        said_at=unit.said_at,
-        event_at=unit.event_at,
-        trust=unit.trust,
-    )

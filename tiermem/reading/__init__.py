@@ -14,6 +14,7 @@ from tiermem.reading.looking_back.replay import Difference, Replay, differences_
 from tiermem.reading.looking_back.trail import UnitHistory
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.question import LONGEST_QUESTION
+from tiermem.reading.quoting import unit_evidence
 from tiermem.reading.reader import Kind, Reader, Recollection, unknown_unit
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import Strategy
@@ -53,6 +54,7 @@ __all__ = [
     "shown_alone",
     "times_named",
     "turn_from_parts",
+    "unit_evidence",
     "unknown_unit",
     "whole_days",
 ]

@@ -9,7 +9,7 @@ from pagestore import Page, PageId, PageLine, Turn
 from pagestore.codec import opened_as
 from tiermem.index.interface import turn_id
 from tiermem.model import Evidence, Named
-from tiermem.reading.quoting import lines, page_evidence, quoted, turn_evidence
+from tiermem.reading.quoting import lines, page_evidence, quoted, turn_evidence, unit_evidence
 from tiermem.reading.view import View
 from tiermem.text.unicode import replace_surrogates
 from tiermem.text.withheld import withheld
@@ -40,10 +40,11 @@ async def look_up_evidence(view: View, items: Sequence[Evidence]) -> tuple[Known
 def _look_up(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> KnownEvidence | None:
     if item.source == "unit":
         unit = view.unit(item.unit_id) if item.unit_id is not None else None
-        own = None if unit is None else (unit.text, unit.spans, unit.said_at, unit.event_at)
-        if unit is None or own != (item.text, item.spans, item.said_at, item.event_at):
+        if unit is None or not _quotes(item, pages):
             return None
-        if not _quotes(item, pages):
+        shown = unit_evidence(unit, score=item.score)
+        own, current = ((one.text, one.spans, one.said_at, one.event_at) for one in (item, shown))
+        if own != current:
             return None
         return KnownEvidence(key=unit.id, importance=view.tier1.importance(unit), trust=unit.trust)
     if not item.spans or any(span.page_id not in pages for span in item.spans):

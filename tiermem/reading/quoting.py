@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pagestore import Page, PageId, PageLine, Span, Turn
-from tiermem.model import Evidence
+from tiermem.model import Evidence, SummaryUnit
 from tiermem.proof import is_concluded
+from tiermem.reasoning.rules.undated import without_rule_dates
 from tiermem.text import Source, stems
 from tiermem.text.taken_back import LEFT_OUT, kept, readable, remaining
 from tiermem.text.unicode import replace_surrogates
@@ -90,6 +91,22 @@ def turn_evidence(
         similarity=similarity,
     )
     return _at_line(evidence, page, line)
+
+
+def unit_evidence(unit: SummaryUnit, *, score: float, similarity: float | None = None) -> Evidence:
+    """A unit as evidence, without dates that rules computed."""
+    shown = without_rule_dates(unit)
+    return Evidence(
+        text=shown.text,
+        spans=shown.spans,
+        score=score,
+        source="unit",
+        unit_id=shown.id,
+        said_at=shown.said_at,
+        event_at=shown.event_at,
+        similarity=similarity,
+        trust=shown.trust,
+    )
 
 
 def part_evidence(page: Page, line: PageLine, turn: Evidence, parts: Sequence[Span]) -> Evidence:

@@ -31,13 +31,14 @@ from tiermem.errors import (
 )
 from tiermem.index.bm25 import query_stems
 from tiermem.index.interface import About, Collection, Hit, Mode, TurnHit, turn_id, turn_place
-from tiermem.model import Degradation, Evidence, SummaryUnit, UnitId
+from tiermem.model import Degradation, Evidence, UnitId
 from tiermem.reading.backlog import Waiting
 from tiermem.reading.exact import ExactText, find_identifiers, find_phrases
 from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.passages import cut_turn
 from tiermem.reading.question import Question, TurnQuery, read_question
+from tiermem.reading.quoting import unit_evidence
 from tiermem.reading.ranking import cover_texts, rank_groups
 from tiermem.reading.rerank import RanksTurns, Reranker, reranked_turns
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns, turns_on_pages
@@ -270,15 +271,19 @@ class LookUp:
     ) -> FoundEvidence:
         hits = once((*hits, *await self._exact_units(exact)))
         units = await self.view.units([hit.id for hit in hits])
-        known = [(hit, unit) for hit, unit in zip(hits, units, strict=True) if unit is not None]
+        known = [
+            unit_evidence(unit, score=hit.score, similarity=hit.similarity)
+            for hit, unit in zip(hits, units, strict=True)
+            if unit is not None
+        ]
         raised = (
-            (replace(hit, score=hit.score + exact.count_in(unit.text) * EXACT_SCORE), unit)
-            for hit, unit in known
-            if exact.is_allowed(unit.text)
+            replace(item, score=item.score + exact.count_in(item.text) * EXACT_SCORE)
+            for item in known
+            if exact.is_allowed(item.text)
         )
-        ordered = sorted(raised, key=lambda pair: -exact.count_in(pair[1].text))
+        ordered = sorted(raised, key=lambda item: -exact.count_in(item.text))
         return FoundEvidence(
-            units=tuple(_unit_evidence(unit, hit) for hit, unit in ordered[:limit]),
+            units=tuple(ordered[:limit]),
             # Where something is not to be seen, most other hits are simply out of sight.
             dropped=len(hits) - len(known) if self.view.scope.is_open and self.view.scope.sees.all else 0,
             degradations=degradations,
@@ -609,21 +614,6 @@ def _pages_by_turns(turns: Sequence[FoundTurn]) -> list[Hit]:
             nearest[turn.page.id] = max(turn.similarity, nearest.get(turn.page.id, -1.0))
     ranked = rank_groups((turn.page.id, turn.score) for turn in turns)
     return [Hit(id=page, score=score, similarity=nearest.get(page)) for page, score in ranked]
-
-
-def _unit_evidence(unit: SummaryUnit, hit: Hit) -> Evidence:
-    """A unit as evidence; its words come from the ledger, score and cosine from the search."""
-    return Evidence(
-        text=unit.text,
-        spans=unit.spans,
-        score=hit.score,
-        source="unit",
-        unit_id=unit.id,
-        said_at=unit.said_at,
-        event_at=unit.event_at,
-        similarity=hit.similarity,
-        trust=unit.trust,
-    )
 
 
 def scored_by_turns(

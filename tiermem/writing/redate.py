@@ -22,7 +22,7 @@ from tiermem.ledger import Ledger, RedatedUnits
 from tiermem.model import Claim, LinkedFact, SummaryUnit
 from tiermem.proof import link
 from tiermem.reasoning.rules.distil import claims_at, without_computed_dates
-from tiermem.reasoning.rules.engine import NAME, NAME_WITH_READER
+from tiermem.reasoning.rules.undated import is_made_by_rules
 from tiermem.text import parse_iso, resolve_dates, words
 from tiermem.text.dates import WEEKDAYS
 from tiermem.writing.values import DateReport, Progress, UnitRevision
@@ -107,7 +107,7 @@ def date_again(units: Sequence[SummaryUnit], pages: Mapping[PageId, Page]) -> Da
 
 def _claims_of_rules(unit: SummaryUnit, page: Page) -> tuple[Claim, ...]:
     """A unit in the words of rules, as they word it today: a claim for each turn that has these words."""
-    if unit.made_by not in (NAME, NAME_WITH_READER) or unit.kind not in ("summary", "finding"):
+    if not is_made_by_rules(unit) or unit.kind not in ("summary", "finding"):
         return ()
     plain = without_computed_dates(unit.text)
     claims = claims_at(page, unit.spans)

@@ -384,7 +384,7 @@ BUGS = (
         name="the wording of a model becomes that of rules",
         file="tiermem/writing/redate.py",
         function="_claims_of_rules",
-        before="unit.made_by not in (NAME, NAME_WITH_READER)",
+        before="not is_made_by_rules(unit)",
         after="False",
         found_by=("tests/api/test_redate.py",),
     ),

@@ -16,6 +16,7 @@ from tiermem.model import Action, Answer, AnswerId, Check, Evidence, Round
 from tiermem.proof.in_words import check_in_words, decision_in_words, derivation_in_words
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.recomputing import recompute
+from tiermem.reasoning.rules.undated import without_rule_dates
 
 _SAME = 1e-4
 """Scores closer than this are one score: embedders round differently in batches of other sizes."""
@@ -92,14 +93,19 @@ def differences_between(then: Answer, now: Answer) -> tuple[Difference, ...]:
 
 
 def _unlike_the_ledger(answer: Answer, tier1: Tier1) -> Iterator[Difference]:
-    """Units among the candidates that the ledger as it stood does not hold in these words."""
+    """Units among the candidates that the ledger as it stood does not hold in these words.
+
+    Answers that earlier versions recorded have the units with the dates that rules computed.
+    """
     for rank, item in enumerate(answer.trace.candidates, start=1):
         if item.unit_id is None:
             continue
         unit = tier1.unit(item.unit_id)
-        if unit is None or (unit.text, unit.spans) != (item.text, item.spans):
-            now = "not in the ledger of then (erased since)" if unit is None else unit.text
+        if unit is None:
+            now = "not in the ledger of then (erased since)"
             yield Difference(what=f"candidate {rank}", then=item.text, now=now)
+        elif item.spans != unit.spans or item.text not in (unit.text, without_rule_dates(unit).text):
+            yield Difference(what=f"candidate {rank}", then=item.text, now=unit.text)
 
 
 def _other_prompts(answer: Answer) -> Iterator[Difference]:

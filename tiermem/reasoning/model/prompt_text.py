@@ -13,6 +13,7 @@ from datetime import datetime
 from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit
 from tiermem.reasoning.interface import PageView
+from tiermem.reasoning.rules.undated import without_rule_dates
 from tiermem.text.taken_back import readable
 
 NOTHING = "(none)"
@@ -78,8 +79,9 @@ def _on_one_line(text: str) -> str:
 
 
 def units(entries: Sequence[SummaryUnit]) -> str:
-    """Summary units by number, with their dates."""
-    return numbered_list(with_dates(unit.text, unit.said_at, unit.event_at) for unit in entries)
+    """Summary units by number, with their dates but those that rules computed."""
+    shown = map(without_rule_dates, entries)
+    return numbered_list(with_dates(unit.text, unit.said_at, unit.event_at) for unit in shown)
 
 
 def fact(found: LinkedFact) -> str:
@@ -120,7 +122,8 @@ def _page(number: int, session: int, view: PageView) -> str:
     text = f"--- page {number}, session {session} ---\n{readable(view.page.text).rstrip()}"
     if not view.units:
         return text
-    return f"{text}\n--- summaries of page {number} ---\n{bullet_list(unit.text for unit in view.units)}"
+    summaries = bullet_list(without_rule_dates(unit).text for unit in view.units)
+    return f"{text}\n--- summaries of page {number} ---\n{summaries}"
 
 
 def facts_in_context(facts: Sequence[LinkedFact], pages_read: Sequence[Page]) -> str:
