@@ -36,11 +36,27 @@ def merging(fact: object, neighbours: object) -> Operation:
     return Operation(op="UPDATE", reason="same", target=neighbours[0].id, text=text)
 
 
-async def after(level: str, reconciles: object) -> tuple[SummaryUnit | None, list[SummaryUnit]]:
-    """What is left of the unit of a user, and what else there is, once somebody of `level` said otherwise."""
+def skipping(fact: object, neighbours: object) -> Operation:
+    """Takes the fact for known wherever a unit is near."""
+    return Operation(op="SKIP" if neighbours else "ADD", reason="known")
+
+
+def skipping_for_a_unit(fact: object, neighbours: object) -> Operation:
+    """The same, and names the unit that says the fact."""
+    assert isinstance(neighbours, list)
+    return replace(skipping(fact, neighbours), target=neighbours[0].id if neighbours else None)
+
+
+async def after(
+    level: str, reconciles: object, first: str = "user"
+) -> tuple[SummaryUnit | None, list[SummaryUnit]]:
+    """What is left of the unit of a user, and what else there is, once somebody of `level` said otherwise.
+
+    The unit is that of somebody trusted as `first`.
+    """
     ledger, index, rules = await opened(), DictIndex(), Rules(reconciles=reconciles)  # type: ignore[arg-type]  # both take what is shown
     writer = Writer(ledger, index, rules.engine)
-    await writer.observe(S1, [replace(ANN, trust="user")])
+    await writer.observe(S1, [replace(ANN, trust=first)])
     await writer.seal()
     await writer.distil_pending()
     (mine,) = ledger.tier1.units()
@@ -70,6 +86,17 @@ async def test_units_of_different_trust_are_never_merged(level: str) -> None:
     assert kept.trust == "user"
     assert (kept.revision == 2) == (level == "user")
     assert [unit.trust for unit in others] == ([] if level == "user" else [level])
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("reconciles", [skipping, skipping_for_a_unit])
+@pytest.mark.parametrize("first", DEFAULT_LEVELS)
+@pytest.mark.usefixtures("logs")
+async def test_what_less_trusted_units_say_is_not_known(first: str, reconciles: object) -> None:
+    kept, others = await after("user", reconciles, first)
+    assert kept is not None
+    is_known = DEFAULT_TRUST.rank(first) >= DEFAULT_TRUST.rank("user")
+    assert [unit.trust for unit in others] == ([] if is_known else ["user"])
 
 
 @pytest.mark.anyio

@@ -201,7 +201,13 @@ class Composer:
 
     def _with_superseded(self, worded: ComposedAnswer, evidence: Sequence[Evidence]) -> ComposedAnswer:
         """The answer with earlier statements of what it gives, and a caution if it rests on one of them."""
-        found = find_supersession(self._asking.question, evidence, worded.cited, self._asking.asked_at)
+        found = find_supersession(
+            self._asking.question,
+            evidence,
+            worded.cited,
+            self._asking.asked_at,
+            self._asking.view.trust,
+        )
         if found.caution is None:
             return replace(worded, superseded=found.earlier)
         *others, last = worded.checks
@@ -219,7 +225,7 @@ class Composer:
             from tiermem.reasoning.rules import by_rules
 
             self._note(str(error), "worded by rules")
-            return await by_rules().compose(
+            return await by_rules(self._asking.view.trust).compose(
                 self._asking.question, evidence, asked_at=self._asking.asked_at
             ), True
 
@@ -239,7 +245,7 @@ class Composer:
     async def of_facts(self, facts: Sequence[LinkedFact]) -> list[EvidenceItem]:
         """Return facts as evidence: a confirmed claim with its quotes, of other claims the quotes alone."""
         pages = await self._pages(span for fact in facts for span in fact.spans)
-        return [fact_item(fact, pages) for fact in facts]
+        return [fact_item(fact, pages, self._asking.view.trust) for fact in facts]
 
     async def _pages(self, spans: Iterable[Span]) -> Mapping[PageId, Page]:
         fetched = await self._asking.view.fetch(span.page_id for span in spans)
@@ -269,7 +275,7 @@ def _reason_to_decline(verdict: Check, unproved: Unproved) -> str:
     return f"only what somebody said may be answered: {why}" if why else ""
 
 
-def fact_item(fact: LinkedFact, pages: Mapping[PageId, Page]) -> EvidenceItem:
+def fact_item(fact: LinkedFact, pages: Mapping[PageId, Page], trust: TrustLevels) -> EvidenceItem:
     """A fact as evidence. Of a wording that could not be confirmed only its words are shown."""
     turns = _turns(fact.spans, pages)
     quote = quoted(fact.spans, pages)
@@ -282,6 +288,7 @@ def fact_item(fact: LinkedFact, pages: Mapping[PageId, Page]) -> EvidenceItem:
         source="turn",
         said_at=turns[0].said_at if turns else None,
         event_at=fact.event_at if proved else None,
+        trust=trust.lowest(trust.of(turn) for turn in turns_under(fact.spans, pages) if turn is not None),
     )
     return EvidenceItem(evidence=evidence, fact=fact)
 

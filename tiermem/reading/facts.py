@@ -47,12 +47,14 @@ async def find_fact_turns(question: str, lookup: LookUp, ranked: Sequence[FoundT
 
     `ranked` are the turns found for the question. Those found by the words of the attribute are read too.
     """
-    asked = read_fact_question(question, {turn.said_turn().speaker for turn in ranked}, lookup.asked_at)
+    trust = lookup.view.trust
+    speakers = {turn.said_turn(trust).speaker for turn in ranked}
+    asked = read_fact_question(question, speakers, lookup.asked_at)
     if asked is None:
         return FactTurns()
     by_words = await lookup.turns(_query(asked))
     turns = list({turn.line.seq: turn for turn in (*ranked, *by_words.turns)}.values())
-    said = [turn.said_turn() for turn in turns]
+    said = [turn.said_turn(trust) for turn in turns]
     known = find_fact(question, said, lookup.asked_at)
     if known is None:
         return FactTurns()

@@ -16,6 +16,7 @@ from tiermem.reasoning.rules.undated import without_rule_dates
 from tiermem.text import Source, stems
 from tiermem.text.taken_back import LEFT_OUT, kept, readable, remaining
 from tiermem.text.unicode import replace_surrogates
+from tiermem.trust import DEFAULT_TRUST
 
 
 def words(page: Page, span: Span) -> str:
@@ -89,6 +90,7 @@ def turn_evidence(
         source="turn",
         said_at=turn.said_at if turn is not None else None,
         similarity=similarity,
+        trust=DEFAULT_TRUST.of(turn) if turn is not None else None,
     )
     return _at_line(evidence, page, line)
 

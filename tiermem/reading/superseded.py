@@ -11,6 +11,7 @@ from datetime import datetime
 
 from tiermem.model import Caution, CitedSentence, Evidence
 from tiermem.reasoning.rules.facts import StatedValue, find_stated_fact
+from tiermem.trust import TrustLevels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +23,14 @@ class Supersession:
 
 
 def find_supersession(
-    question: str, evidence: Sequence[Evidence], cited: Collection[Evidence], asked_at: datetime
+    question: str,
+    evidence: Sequence[Evidence],
+    cited: Collection[Evidence],
+    asked_at: datetime,
+    trust: TrustLevels,
 ) -> Supersession:
     """Find what was stated before the fact that a question asks for; nothing if it asks for no such fact."""
-    fact = find_stated_fact(question, evidence, asked_at)
+    fact = find_stated_fact(question, evidence, asked_at, trust)
     if fact is None or fact.answer is None:
         return Supersession()
     places = {at for at, item in enumerate(evidence) if item in cited}

@@ -13,6 +13,7 @@ from tiermem.reading.question import TurnQuery
 from tiermem.reading.quoting import part_evidence, turn_evidence
 from tiermem.reading.ranking import Candidate, RankingOptions, rescore
 from tiermem.text.histories import SaidTurn
+from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +36,13 @@ class FoundTurn:
         """The text of the turn."""
         return "" if self.line.turn is None else self.line.turn.text
 
-    def said_turn(self) -> SaidTurn:
-        """Who said what in it, and when; of a turn without words that is not known."""
+    def said_turn(self, trust: TrustLevels = DEFAULT_TRUST) -> SaidTurn:
+        """Who said what in it, when, and how trusted; of a turn without words that is not known."""
         turn = self.line.turn
         if turn is None:
             return SaidTurn(speaker="", text="")
-        return SaidTurn(speaker=turn.speaker, text=turn.text, said_at=turn.said_at)
+        rank = trust.rank_of(turn)
+        return SaidTurn(speaker=turn.speaker, text=turn.text, said_at=turn.said_at, rank=rank)
 
     def evidence(self) -> Evidence:
         """The turn as evidence."""

@@ -161,7 +161,12 @@ def _engine(
     made = engine if isinstance(engine, Engine) else engine_named(engine, model)
     if made.free and not isinstance(engine, Engine):
         made = with_reader(
-            made, settings.reader, risk=settings.risk, embedder=embedder, weights=settings.weights
+            made,
+            settings.reader,
+            risk=settings.risk,
+            embedder=embedder,
+            weights=settings.weights,
+            trust=TrustLevels(names=settings.trust_levels),
         )
     if settings.router is not None:
         made = with_router(

@@ -1,7 +1,8 @@
 """Which statement of an attribute answers a question: the latest, an earlier one, or none that is known.
 
 A history is what one person states of one attribute of one owner, in the order of saying it. A statement of
-another person, or of another owner, replaces nothing in it.
+another person, or of another owner, replaces nothing in it, and nothing of a lower trust replaces, ends or
+changes what is said with a higher one.
 """
 
 from __future__ import annotations
@@ -87,11 +88,12 @@ class AskedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidTurn:
-    """A turn: who said what, and when."""
+    """A turn: who said what, and when, and the rank of its trust."""
 
     speaker: str
     text: str
     said_at: datetime | None = None
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +166,7 @@ def is_changed_later(
 
     What the same person tells of another than the `owner` of the value, as "Tom quit", is no change of it.
     """
-    turns = [said, *others]
+    turns = [said, *(turn for turn in others if turn.rank >= said.rank)]
     later = [turn for turn in turns if timestamp(turn.said_at) > timestamp(said.said_at)]
     owners = _names_of(owner, (turn for turn in turns if turn.speaker == said.speaker))
     is_changed = when == "now" and (
@@ -291,7 +293,8 @@ def _history(asked: AskedFact, turns: Sequence[SaidTurn]) -> list[SaidStatement]
     histories: dict[_Key, list[SaidStatement]] = {}
     latest: dict[tuple[str, bool], _Key] = {}
     aliases: dict[_Key, str] = {}
-    for at in sorted(range(len(turns)), key=lambda at: timestamp(turns[at].said_at)):
+    trusted = _most_trusted(turns, asked.attribute)
+    for at in sorted(trusted, key=lambda at: timestamp(turns[at].said_at)):
         turn, speaker = turns[at], turns[at].speaker.lower()
         aliases |= {(speaker, name): relation for name, relation in read_aliases(turn.text).items()}
         for found in read_statements(turn.text, asked.attribute, turn.said_at):
@@ -301,6 +304,16 @@ def _history(asked: AskedFact, turns: Sequence[SaidTurn]) -> list[SaidStatement]
                 histories.setdefault(key, []).append(SaidStatement(turn=at, statement=one))
                 latest[speaker, key[1] == ME] = latest[speaker, True] = key
     return _asked_history(_as_relation(asked, aliases), histories)
+
+
+def _most_trusted(turns: Sequence[SaidTurn], attribute: Attribute) -> list[int]:
+    """The places of turns that no turn of the same speaker with a statement outranks."""
+    highest: dict[str, int] = {}
+    for turn in turns:
+        speaker = turn.speaker.lower()
+        if turn.rank > highest.get(speaker, 0) and read_statements(turn.text, attribute, turn.said_at):
+            highest[speaker] = turn.rank
+    return [at for at, turn in enumerate(turns) if turn.rank >= highest.get(turn.speaker.lower(), 0)]
 
 
 def _as_relation(asked: AskedFact, aliases: Mapping[_Key, str]) -> AskedFact:

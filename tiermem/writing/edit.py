@@ -113,7 +113,7 @@ def settle(
     malformed = _malformation(proposed, neighbours)
     if malformed:
         return skip(proved.finding_id, f"malformed decision: {malformed}")
-    if proposed.op == "SKIP":
+    if proposed.op == "SKIP" and not _is_known_by_less_trusted(proposed, proved, neighbours):
         return skip(proved.finding_id, proposed.reason)
     superseded = _allowed_supersessions(proposed, proved, neighbours)
     older = _with_all_before(superseded, neighbours)
@@ -139,6 +139,15 @@ def settle(
             )
             return _wrote("UPDATE", proved, unit, superseded, notes)
     return _wrote("ADD", proved, _new_unit(proved, unit_id, older, made_by), superseded, notes)
+
+
+def _is_known_by_less_trusted(
+    proposed: Operation, proved: ProvedFact, neighbours: Mapping[UnitId, Neighbour]
+) -> bool:
+    """Whether all that says the fact already is trusted less than the fact."""
+    target = neighbours.get(proposed.target) if proposed.target is not None else None
+    saying = [target] if target is not None else neighbours.values()
+    return bool(neighbours) and all(each.grounds.trust < proved.grounds.trust for each in saying)
 
 
 def _malformation(proposed: Operation, neighbours: Mapping[UnitId, Neighbour]) -> str | None:

@@ -31,15 +31,18 @@ def choose_by_time(
     question: str, asked: ExpectedAnswer, found: Sequence[Words], turns: Sequence[SaidTurn]
 ) -> Words | None:
     """The words that hold at the time that is asked for, of those `found`, best first; `None` if that is
-    unclear.
+    unclear. Words of turns that are trusted less than that of the best are left out.
     """
     best = found[0]
+    found = [words for words in found if turns[words.turn].rank >= turns[best.turn].rank]
     when = read_when(question)
     if asked.kind in ("list", "yes-no") or when is None or (asked.day and when not in ("first", "before")):
         return _latest_change(found, turns)
     if not isinstance(when, str):
         return _of_period(found, turns, timestamp(datetime.combine(when[1], time.max)))
     values = _values(asked, found, turns)
+    if best not in values:
+        return None
     if when == "now":
         return _current(best, values, turns)
     return _earlier(best, values, turns, is_first=when == "first")
@@ -78,7 +81,7 @@ def _values(asked: ExpectedAnswer, found: Sequence[Words], turns: Sequence[SaidT
     """The best words and their rivals, oldest first.
 
     A rival is another value by the same speaker, of the same owner or somebody's wish, in a turn that says
-    that something changed or shares a word with the question.
+    that something changed or shares a word with the question. Of several levels of trust the highest counts.
     """
     best, *others = found
     speaker, owner = turns[best.turn].speaker, _read(best, turns).owner
@@ -97,7 +100,9 @@ def _values(asked: ExpectedAnswer, found: Sequence[Words], turns: Sequence[SaidT
         and not (read := _read(words, turns)).is_asked
         and (read.owner == owner or not read.is_stated)
     ]
-    return tuple(sorted((best, *rivals), key=lambda words: _moment(words, turns)))
+    highest = max(turns[words.turn].rank for words in (best, *rivals))
+    trusted = (words for words in (best, *rivals) if turns[words.turn].rank == highest)
+    return tuple(sorted(trusted, key=lambda words: _moment(words, turns)))
 
 
 def _is_same_unit(one: str, other: str) -> bool:

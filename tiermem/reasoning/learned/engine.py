@@ -34,6 +34,7 @@ from tiermem.reasoning.rules.engine import NAME_WITH_READER
 from tiermem.reasoning.rules.facts import answer_fact, require_current
 from tiermem.text import is_negated, sentences, stems
 from tiermem.text.histories import SaidTurn
+from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
@@ -54,14 +55,19 @@ class ProposedAnswer:
     signals: Signals
 
 
-def propose(reader: LearnedReader, question: str, evidence: Sequence[Evidence]) -> ProposedAnswer | None:
+def propose(
+    reader: LearnedReader,
+    question: str,
+    evidence: Sequence[Evidence],
+    trust: TrustLevels = DEFAULT_TRUST,
+) -> ProposedAnswer | None:
     """The likeliest answer: of rules where these are better, else the words that the reader points at; `None`
     where neither has any, or it is unclear which words hold at the time that is asked for.
     """
-    spoken = turns_of(evidence)
+    spoken = turns_of(evidence, trust)
     turns = [turn for _, turn in spoken]
     asked = expected_answer(question, [turn.speaker for turn in turns])
-    ruled = _meant(asked, extract_answer(question, evidence), turns)
+    ruled = _meant(asked, extract_answer(question, evidence, trust), turns)
     found = point(reader, question, turns)
     if found is not None and not found.is_clear:
         return None
@@ -152,18 +158,21 @@ class ComposeByReader:
     risk: float
     embedder: str
     named: bool
+    trust: TrustLevels = DEFAULT_TRUST
 
     async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
         """The stated value of a fact, else the words of one turn or the day they mean; or an abstention."""
-        known = answer_fact(question, evidence, asked_at)
+        known = answer_fact(question, evidence, asked_at, self.trust)
         return known if known is not None else await to_thread.run_sync(self._draft, question, evidence)
 
     def _draft(self, question: str, evidence: Sequence[Evidence]) -> Draft:
         if not self.named and not self.opened.possible:
-            return require_assertion(question, extract_answer(question, evidence), evidence)
+            extracted = extract_answer(question, evidence, self.trust)
+            return require_assertion(question, extracted, evidence)
         reader = self.opened.get()
         try:
-            draft = require_current(question, self._draft_from(propose(reader, question, evidence)), evidence)
+            proposed = self._draft_from(propose(reader, question, evidence, self.trust))
+            draft = require_current(question, proposed, evidence, self.trust)
             return require_assertion(question, draft, evidence)
         except FloatingPointError as error:
             raise _refusal(self.opened.factors, error) from error
@@ -225,6 +234,7 @@ def by_reader(
     weights: str | Path | None = None,
     risk: float = DEFAULT_RISK,
     embedder: str = MINILM,
+    trust: TrustLevels = DEFAULT_TRUST,
 ) -> Engine:
     """Judges by rules, and words answers by a reader: `factors` is the file that its training wrote.
 
@@ -237,25 +247,40 @@ def by_reader(
         raise InvalidInput(
             f"no reader at {str(file)!r}: `python -m eval train` makes one; without it, choose engine='local'"
         )
-    return _engine(file, weights, risk=risk, embedder=embedder, named=True)
+    return _engine(file, weights, risk=risk, embedder=embedder, named=True, trust=trust)
 
 
-def _engine(file: Path, weights: str | Path | None, *, risk: float, embedder: str, named: bool) -> Engine:
+def _engine(
+    file: Path,
+    weights: str | Path | None,
+    *,
+    risk: float,
+    embedder: str,
+    named: bool,
+    trust: TrustLevels,
+) -> Engine:
     opened = _LazyReader(file, None if weights is None else Path(weights).expanduser())
-    compose = ComposeByReader(opened=opened, risk=risk, embedder=embedder, named=named)
+    compose = ComposeByReader(opened=opened, risk=risk, embedder=embedder, named=named, trust=trust)
     return replace(by_rules(), name=NAME_WITH_READER, compose=compose, best_first=named or opened.possible)
 
 
 def with_reader(
-    engine: Engine, reader: str, *, risk: float, embedder: str, weights: str | Path | None = None
+    engine: Engine,
+    reader: str,
+    *,
+    risk: float,
+    embedder: str,
+    weights: str | Path | None = None,
+    trust: TrustLevels = DEFAULT_TRUST,
 ) -> Engine:
     """Rules with the reader that was chosen: `none`; `auto`, the one that comes with the package, where it is
     there and its calibration holds for this `embedder`; or the file of one (`InvalidInput` where it is not).
     """
+    engine = replace(engine, compose=by_rules(trust).compose)
     if reader == "none":
         return engine
     if reader != "auto":
-        return by_reader(reader, weights=weights, risk=risk, embedder=embedder)
+        return by_reader(reader, weights=weights, risk=risk, embedder=embedder, trust=trust)
     if not SHIPPED.is_file():
         return engine
     try:
@@ -264,16 +289,16 @@ def with_reader(
         raise _refusal(SHIPPED, error) from error
     if calibration is None or not calibration.holds_for(embedder):
         return engine
-    return _engine(SHIPPED, weights, risk=risk, embedder=embedder, named=False)
+    return _engine(SHIPPED, weights, risk=risk, embedder=embedder, named=False, trust=trust)
 
 
-def turns_of(evidence: Sequence[Evidence]) -> list[tuple[int, SaidTurn]]:
+def turns_of(evidence: Sequence[Evidence], trust: TrustLevels = DEFAULT_TRUST) -> list[tuple[int, SaidTurn]]:
     """The turns of the evidence, in its order, with their places in it. A part of another turn is left out;
     the whole turn takes its position if the part comes first.
     """
     found: list[tuple[int, SaidTurn]] = []
     for at, item in enumerate(evidence):
-        turn = spoken_turn(item)
+        turn = spoken_turn(item, trust)
         if turn is None or any(_within(turn, other) for _, other in found):
             continue
         part = next((place for place, (_, other) in enumerate(found) if _within(other, turn)), None)
@@ -289,7 +314,7 @@ def _within(one: SaidTurn, other: SaidTurn) -> bool:
     return one.speaker == other.speaker and one.said_at == other.said_at and plain in other.text
 
 
-def spoken_turn(item: Evidence) -> SaidTurn | None:
+def spoken_turn(item: Evidence, trust: TrustLevels = DEFAULT_TRUST) -> SaidTurn | None:
     """Evidence as a turn: a turn itself, or the words a unit rests on; `None` for what is neither."""
     text = item.quote or item.text
     found = (_ASKED.fullmatch(text) or _SPOKEN.fullmatch(text)) if item.source != "page" else None
@@ -298,4 +323,4 @@ def spoken_turn(item: Evidence) -> SaidTurn | None:
     words = found["words"]
     if item.quote and words.startswith('"') and words.endswith('"'):
         words = words[1:-1]
-    return SaidTurn(speaker=found["speaker"], text=words, said_at=item.said_at)
+    return SaidTurn(speaker=found["speaker"], text=words, said_at=item.said_at, rank=trust.rank(item.trust))

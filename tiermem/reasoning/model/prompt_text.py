@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from pagestore import Page, PageId, Span
+from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit
 from tiermem.reasoning.interface import PageView
 from tiermem.reasoning.rules.undated import without_rule_dates
 from tiermem.text.taken_back import readable
+from tiermem.trust import DEFAULT_TRUST, trust_mark
 
 NOTHING = "(none)"
 
@@ -38,10 +39,11 @@ def _indent(text: str) -> str:
     return "\n  ".join(text.splitlines())
 
 
-def with_dates(text: str, said_at: datetime | None, event_at: str | None) -> str:
-    """Text with when it was said and when it happened, where that is known."""
+def with_dates(text: str, said_at: datetime | None, event_at: str | None, trust: str | None = None) -> str:
+    """Text with when it was said, when it happened, and its trust, where that is known."""
     times = [f"said {said_at:%Y-%m-%d}"] if said_at else []
     times += [f"happened {event_at}"] if event_at else []
+    times += [trust_mark(trust)] if trust_mark(trust) else []
     return f"({'; '.join(times)}) {text}" if times else text
 
 
@@ -56,11 +58,12 @@ def known_list(pieces: Sequence[Evidence]) -> str:
 
 
 def _piece(piece: Evidence) -> str:
-    """A turn as `Mon 2023-05-08, Ann: words`, a note with its dates and its words, a page whole."""
+    """A turn as `Mon 2023-05-08, trust tool, Ann: words`, a note with dates and words, a page whole."""
     if piece.source == "turn" and not piece.quote:
-        return f"{day(piece.said_at)}{piece.text}"
+        mark = trust_mark(piece.trust)
+        return f"{day(piece.said_at)}{mark}{', ' if mark else ''}{piece.text}"
     noted = "noted: " if piece.source == "unit" else ""
-    text = noted + with_dates(piece.text, piece.said_at, piece.event_at)
+    text = noted + with_dates(piece.text, piece.said_at, piece.event_at, piece.trust)
     return _with_words(text, [piece.quote]) if piece.quote else text
 
 
@@ -81,7 +84,7 @@ def _on_one_line(text: str) -> str:
 def units(entries: Sequence[SummaryUnit]) -> str:
     """Summary units by number, with their dates but those that rules computed."""
     shown = map(without_rule_dates, entries)
-    return numbered_list(with_dates(unit.text, unit.said_at, unit.event_at) for unit in shown)
+    return numbered_list(with_dates(unit.text, unit.said_at, unit.event_at, unit.trust) for unit in shown)
 
 
 def fact(found: LinkedFact) -> str:
@@ -119,7 +122,8 @@ def views(shown_pages: Sequence[PageView]) -> str:
 
 
 def _page(number: int, session: int, view: PageView) -> str:
-    text = f"--- page {number}, session {session} ---\n{readable(view.page.text).rstrip()}"
+    entries = "\n".join(_entry(view.page, line) for line in view.page.lines).rstrip()
+    text = f"--- page {number}, session {session} ---\n{entries}"
     if not view.units:
         return text
     summaries = bullet_list(without_rule_dates(unit).text for unit in view.units)
@@ -145,4 +149,11 @@ def _turns_around(span: Span, page: Page | None) -> list[str]:
     if not touched:
         return []
     lines = page.lines[max(touched[0] - 1, 0) : touched[-1] + 1]
-    return [readable(page.text[line.start : line.end]).rstrip("\n") for line in lines]
+    return [_entry(page, line).rstrip("\n") for line in lines]
+
+
+def _entry(page: Page, line: PageLine) -> str:
+    """An entry of a page, with its trust after the time: `[time; trust tool] speaker: words`."""
+    text = readable(page.text[line.start : line.end])
+    mark = "" if line.turn is None else trust_mark(DEFAULT_TRUST.of(line.turn))
+    return text.replace("]", f"; {mark}]", 1) if mark else text

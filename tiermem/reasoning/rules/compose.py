@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -16,6 +16,7 @@ from tiermem.reasoning.rules.questions import ParsedQuestion, parse_question
 from tiermem.reasoning.rules.sentences import Matcher, ScoredSentence, evidence_sentences
 from tiermem.text import stems
 from tiermem.text.dates import timestamp
+from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 ENOUGH = 0.38
 """The share of a question's weighted terms that a statement must cover before it is taken for an answer."""
@@ -36,15 +37,17 @@ CHANGE: Final = re.compile(
 """Words by which something said before is replaced."""
 
 
-async def compose(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+async def compose(
+    question: str, evidence: Sequence[Evidence], *, asked_at: datetime, trust: TrustLevels = DEFAULT_TRUST
+) -> Draft:
     """The value of a fact that was stated, else a short extract of the best statement, or an abstention."""
-    known = answer_fact(question, evidence, asked_at)
+    known = answer_fact(question, evidence, asked_at, trust)
     if known is not None:
         return known
-    return require_assertion(question, extract_answer(question, evidence), evidence)
+    return require_assertion(question, extract_answer(question, evidence, trust), evidence)
 
 
-def extract_answer(question: str, evidence: Sequence[Evidence]) -> Draft:
+def extract_answer(question: str, evidence: Sequence[Evidence], trust: TrustLevels = DEFAULT_TRUST) -> Draft:
     """Answer from the statement that covers the question best; lists join those that come near it."""
     parsed = parse_question(question)
     found = evidence_sentences(evidence)
@@ -55,7 +58,10 @@ def extract_answer(question: str, evidence: Sequence[Evidence]) -> Draft:
     wanted = _LISTED if parsed.kind == "list" else 1
     answers: list[str] = []
     cited: list[int] = []
-    newest = _newest(parsed, ranked[0][1], matcher.best(found))
+    best = ranked[0][1]
+    least = _rank_of(best, evidence, trust)
+    may_replace = (one for one in matcher.best(found) if _rank_of(one, evidence, trust) >= least)
+    newest = _newest(parsed, best, may_replace)
     for one in [*newest, *_near_best(parsed, ranked)][:_TRIED]:
         answer = answer_from(parsed, one)
         if answer and not _already_answered(answer, answers):
@@ -66,6 +72,11 @@ def extract_answer(question: str, evidence: Sequence[Evidence]) -> Draft:
     if not answers:
         return ABSTAINED
     return Draft(text=", ".join(answers), cited=tuple(dict.fromkeys(cited)), abstained=False)
+
+
+def _rank_of(one: ScoredSentence, evidence: Sequence[Evidence], trust: TrustLevels) -> int:
+    """The rank of the trust of a statement."""
+    return trust.rank(evidence[one.sentence.source].trust)
 
 
 def _rank(
@@ -85,7 +96,7 @@ def _margin(one: ScoredSentence, similarity: float | None) -> float:
 
 
 def _newest(
-    question: ParsedQuestion, best: ScoredSentence, scored: Sequence[ScoredSentence]
+    question: ParsedQuestion, best: ScoredSentence, scored: Iterable[ScoredSentence]
 ) -> list[ScoredSentence]:
     """What replaces the best statement, latest first: said later of the same, as a change or as it is now."""
     found = [

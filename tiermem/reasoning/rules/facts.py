@@ -11,6 +11,7 @@ from tiermem.reasoning.interface import ABSTAINED, Draft
 from tiermem.text.histories import SaidTurn, find_fact, is_changed_later, read_when
 from tiermem.text.readings import speech
 from tiermem.text.statements import ME, Statement, read_words
+from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +35,11 @@ class StatedFact:
     values: tuple[StatedValue, ...]
 
 
-def find_stated_fact(question: str, evidence: Sequence[Evidence], asked_at: datetime) -> StatedFact | None:
+def find_stated_fact(
+    question: str, evidence: Sequence[Evidence], asked_at: datetime, trust: TrustLevels = DEFAULT_TRUST
+) -> StatedFact | None:
     """The fact that a question asks for; `None` if nothing states it, or none is asked for."""
-    spoken = [(at, turn) for at, item in enumerate(evidence) if (turn := _said_turn(item)) is not None]
+    spoken = [(at, turn) for at, item in enumerate(evidence) if (turn := _said_turn(item, trust)) is not None]
     known = find_fact(question, [turn for _, turn in spoken], asked_at)
     if known is None:
         return None
@@ -48,12 +51,14 @@ def find_stated_fact(question: str, evidence: Sequence[Evidence], asked_at: date
     return StatedFact(answer=answer, values=tuple(values.values()))
 
 
-def answer_fact(question: str, evidence: Sequence[Evidence], asked_at: datetime) -> Draft | None:
+def answer_fact(
+    question: str, evidence: Sequence[Evidence], asked_at: datetime, trust: TrustLevels = DEFAULT_TRUST
+) -> Draft | None:
     """Return the value that was stated, or an abstention if the last one holds no more.
 
     `None` if the question asks for no such fact, or nothing of the evidence states it.
     """
-    fact = find_stated_fact(question, evidence, asked_at)
+    fact = find_stated_fact(question, evidence, asked_at, trust)
     if fact is None:
         return None
     if fact.answer is None:
@@ -61,13 +66,15 @@ def answer_fact(question: str, evidence: Sequence[Evidence], asked_at: datetime)
     return Draft(text=fact.answer.statement.value, cited=(fact.answer.at,), abstained=False)
 
 
-def require_current(question: str, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
+def require_current(
+    question: str, draft: Draft, evidence: Sequence[Evidence], trust: TrustLevels = DEFAULT_TRUST
+) -> Draft:
     """Return the draft, or an abstention if it is said later that it was wrong, or that something changed.
 
     A change counts for questions about the present only.
     """
     when = read_when(question)
-    turns = {at: turn for at, item in enumerate(evidence) if (turn := _said_turn(item)) is not None}
+    turns = {at: turn for at, item in enumerate(evidence) if (turn := _said_turn(item, trust)) is not None}
     cited = [turns[at] for at in draft.cited if at in turns]
     is_changed = any(
         is_changed_later(draft.text, turn, turns.values(), when, owner=_owner_of(draft.text, turn))
@@ -82,10 +89,10 @@ def _owner_of(words: str, turn: SaidTurn) -> str:
     return read_words(turn.text, start, start + len(words)).owner if start >= 0 else ME
 
 
-def _said_turn(item: Evidence) -> SaidTurn | None:
+def _said_turn(item: Evidence, trust: TrustLevels) -> SaidTurn | None:
     """Evidence as what somebody said; `None` for a page, and for a unit in words of its own."""
     spoken = speech(item.quote or item.text) if item.source != "page" else None
     if spoken is None:
         return None
     said = spoken.said.strip('"') if item.quote else spoken.said
-    return SaidTurn(speaker=spoken.speaker, text=said, said_at=item.said_at)
+    return SaidTurn(speaker=spoken.speaker, text=said, said_at=item.said_at, rank=trust.rank(item.trust))
