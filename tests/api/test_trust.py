@@ -96,3 +96,33 @@ def test_levels_of_ones_own_are_ordered_as_given(open_memory: OpenMemory) -> Non
     memory.flush()
     assert {unit.trust for unit in memory.units()} == {"notary", "rumour"}
     assert len(memory.search("mill", min_trust="notary")) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("The launch code is zebra nine.", "Which city hosts the launch party?"),
+        ("The spare key is under the blue pot.", "Who has the spare key of the car?"),
+        ("Flight BA117 leaves from gate B4.", "When does flight BA117 arrive?"),
+        ("The vaccine of Biscuit is due.", "What does the vaccine of Biscuit cost?"),
+        ("The harbour museum shows whales.", "Who founded the harbour museum?"),
+        ("The wifi of the cabin is slow.", "What is the name of the wifi of the cabin?"),
+    ],
+)
+def test_what_is_made_of_an_answer_that_was_left_open_is_trusted_as_what_it_displayed(
+    open_memory: OpenMemory, said: str, question: str
+) -> None:
+    memory = open_memory(path=":memory:", index=ListIndex())
+    memory.add(said, speaker="page", trust="web")
+    answer = memory.ask(question)
+    assert answer.abstained
+    assert said in str(answer)
+    memory.add(f"I read: {said}", role="assistant", session="copied", sources=[answer.id])
+    assert {turn.trust for turn in turns_of(memory, "copied")} == {"web"}
+    kept = memory.remember(f"I noted that {said}", role="assistant", sources=[answer.id])
+    assert kept.unit.trust == "web"
+
+
+def turns_of(memory: tiermem.Memory, session: str) -> list[Turn]:
+    pages = memory.open_pages(session)
+    return [line.turn for page in pages for line in page.lines if line.turn is not None]

@@ -1473,10 +1473,12 @@ def _elsewhere(report: DistilReport) -> tuple[str, ...]:
 
 
 def _spans_under(source: Evidence | SummaryUnit | MarkedPage | Answer) -> Iterable[Span]:
-    """The words that a source rests on, or that a page has."""
+    """The words that a source rests on or displays, or that a page has."""
     match source:
         case Answer():
-            return (span for one in source.citations for span in one.spans)
+            cited = (span for one in source.citations for span in one.spans)
+            displayed = (span for one in source.nearest for span in one.spans)
+            return (*cited, *displayed)
         case MarkedPage():
             return (Span(page_id=source.id, start=0, end=len(source.text)),)
         case _:
