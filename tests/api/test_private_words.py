@@ -115,3 +115,26 @@ def test_private_turns_change_nothing_where_the_index_is_out_of_use(
     without_others, with_others = map(search_all, memories)
     hold_alike(without_others, with_others)
     assert "keywords in the log" in repr(without_others)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ASKED,
+        "Who pays the ransom of the duke?",
+        "When does the ferry leave?",
+        "What did Ann say of the barn?",
+        "Is the roof new?",
+        "How many hens are there?",
+    ],
+)
+def test_usage_does_not_show_what_others_asked(open_memory: OpenMemory, question: str) -> None:
+    owner, elsewhere = (open_memory(share="semantic", space=space) for space in ("here", "elsewhere"))
+    for memory in (owner, elsewhere):
+        memory.add("The ferry leaves at nine.", speaker="Ann")
+    used = [
+        memory.ask(question).usage.embedding_tokens
+        for memory in (owner.as_agent("planner"), owner, owner.as_agent("other"), elsewhere)
+    ]
+    assert used == [used[0]] * 4
+    assert used[0] > 0

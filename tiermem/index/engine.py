@@ -36,6 +36,7 @@ from tiermem.index.interface import (
     TurnHits,
 )
 from tiermem.index.newest import Newest
+from tiermem.llm.meter import current
 from tiermem.text import without_possessive, words
 from tiermem.text.unicode import join_surrogates
 
@@ -83,7 +84,7 @@ SLACK = 10
 """Taken beyond the limit of a single ranking, so that equal scores at its end are cut by id."""
 
 RECENT = 16
-"""Questions whose vector is kept: one question is looked up in several ways."""
+"""Questions without a meter whose vector is kept: one question is looked up in several ways."""
 
 KEPT = 1024
 """Texts of turns whose vectors are kept: a turn is put when it is said, again with those after it, and again
@@ -335,7 +336,17 @@ class ProjectedIndex(ABC):
         return tuple(dict.fromkeys([*points, *(_point(allowed, entry) for entry in near)]))
 
     async def _vector(self, question: str) -> Vector:
-        """The question's vector; the newest ones are kept."""
+        """The question's vector, embedded once for what one meter pays.
+
+        Another meter pays for it again: else its tokens would show that somebody else asked the same. Without
+        a meter nothing shows, and the newest ones are kept.
+        """
+        meter = current()
+        if meter is not None:
+            key = (id(self), question)
+            if key not in meter.vectors:
+                meter.vectors[key] = (await self._embed([question]))[question]
+            return meter.vectors[key]
         vectors = self._recent.of([question])
         if not vectors:
             vectors = await self._embed([question])

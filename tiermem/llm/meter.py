@@ -71,6 +71,8 @@ class Meter:
     has_priced: bool = False
     has_unpriced: bool = False
     """Whether any call had a known price, and whether any had none."""
+    vectors: dict[tuple[int, str], list[float]] = field(default_factory=dict, repr=False, compare=False)
+    """Vectors of questions that it paid for, by the identity of the index and the question."""
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add(self, step: str, usage: Usage) -> None:
