@@ -1,5 +1,7 @@
 """What frameworks keep of a conversation, without a framework."""
 
+import pytest
+
 import tiermem
 from tiermem.adapters.items import Items
 
@@ -24,3 +26,26 @@ def test_clearing_a_session_without_messages_leaves_what_else_was_said_in_it(mem
     items_in(memory).clear()
     (page,) = memory.open_pages("chat")
     assert "The red kettle" in page.text
+
+
+@pytest.mark.parametrize(
+    ("role", "stored"),
+    [
+        ("human", "user"),
+        ("ai", "assistant"),
+        ("developer", "system"),
+        ("function", "tool"),
+        ("user", "user"),
+        ("assistant", "assistant"),
+        ("tool", "tool"),
+    ],
+)
+def test_a_role_of_a_framework_is_stored_as_the_role_it_means(
+    memory: tiermem.Memory, role: str, stored: str
+) -> None:
+    items = items_in(memory)
+    items.add([items.turn({"role": role}, text="The ferry leaves at noon.", role=role)])
+    (page,) = memory.open_pages("chat")
+    (line,) = page.lines
+    assert line.turn is not None
+    assert (line.turn.role, line.turn.speaker) == (stored, stored)

@@ -81,6 +81,22 @@ async def test_what_is_remembered_is_found(memory: tiermem.AsyncMemory) -> None:
         assert (await called(client, "stats"))["turns"] == 3
 
 
+@pytest.mark.parametrize("kind", ["turns", "units", "pages"])
+@pytest.mark.parametrize(
+    ("session", "sessions"),
+    [("dogs", {"dogs"}), ("cats", {"cats"}), ("birds", set()), (None, {"dogs", "cats"})],
+)
+async def test_a_search_finds_what_was_said_in_its_session(
+    memory: tiermem.AsyncMemory, kind: str, session: str | None, sessions: set[str]
+) -> None:
+    await memory.add("My cat Mia is allergic to fish.", speaker="Ann", session="cats")
+    await memory.flush()
+    async with Client(server(memory)) as client:
+        found = await called(client, "search", query="allergic", kind=kind, session=session)
+        pages = {page_id for one in found["found"] for page_id in one["page_ids"]}
+        assert {(await memory.page(page_id)).session for page_id in pages} == sessions
+
+
 FACT = "The spare key hangs in the shed."
 
 

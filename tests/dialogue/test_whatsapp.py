@@ -58,6 +58,23 @@ def test_dates_of_every_language_are_read(language: str, phone: int, form: Forma
 
 
 @pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("12/1/24, 9:58 PM - ", "12/13/24, 9:58 PM - "),
+        ("12/1/24, 9:58 PM - ", "12/31/24, 9:58 PM - "),
+        ("12/1/2024, 21:58 - ", "12/24/2024, 21:58 - "),
+        ("[12/1/24, 9:58:00\u202fPM] ", "[12/13/24, 9:58:00\u202fPM] "),
+        ("[12/01/24, 21:58:00] ", "[12/13/24, 21:58:00] "),
+    ],
+    ids=["halves", "halves and the last day", "24 hours", "halves on iOS", "24 hours on iOS"],
+)
+def test_a_first_number_of_twelve_may_be_the_month(first: str, second: str) -> None:
+    sessions = read_one(f"{first}Ines: Hello\n{second}Rui: Bye\n").sessions
+    assert [turn.said_at.month for one in sessions for turn in one.turns if turn.said_at] == [12, 12]
+    assert sessions[0].turns[0].said_at == datetime.fromisoformat("2024-12-01T21:58")
+
+
+@pytest.mark.parametrize(
     ("clock", "hour"),
     [
         ("上午0:05", 0),

@@ -23,10 +23,11 @@ from tests.llm.server import Behaviour, Body, Echo, ModelServer, Raw, Redirect, 
 from tests.llm.test_redaction import told
 from tiermem.errors import MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from tiermem.llm import ModelOptions, OpenAIModel
-from tiermem.llm.connection import same_address
+from tiermem.llm.connection import GuardedClient, same_address
 from tiermem.llm.endpoint import Endpoint
 from tiermem.llm.interface import Call, Message
 from tiermem.llm.meter import Meter, metered
+from tiermem.llm.redaction import Redaction
 
 pytestmark = pytest.mark.anyio
 
@@ -98,6 +99,31 @@ async def test_a_key_repeated_in_an_error_is_in_nothing_that_is_raised_or_logged
     for text in (shown(raised.value), shown(raised_too.value), caplog.text):
         assert not told(text)
         assert base64.b64encode(KEY[2:].encode()).decode()[4:20] not in text
+
+
+@pytest.mark.parametrize("code", [200, 400, 429, 503])
+@pytest.mark.parametrize(
+    ("retry_after", "kept"),
+    [
+        (KEY, "[redacted]"),
+        (f"Bearer {KEY}", "Bearer [redacted]"),
+        (f"30, {quote(KEY, safe='')}", "30, [redacted]"),
+        (KEY.encode().hex(), "[redacted]"),
+        (KEY[:12], "[redacted]"),
+        ("30.5", "30.5"),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026 07:28:00 GMT"),
+    ],
+    ids=["bare", "with its scheme", "URL-encoded", "in hex", "cut", "seconds", "a date"],
+)
+async def test_the_client_of_the_vendor_gets_retry_after_without_keys(
+    retry_after: str, kept: str, code: int
+) -> None:
+    with ModelServer() as server:
+        server.then(Echo(lambda request: ("{}", {"Retry-After": retry_after}), code))
+        async with GuardedClient(server.url, Redaction([KEY]), reply_mb=1) as client:
+            response = await client.post(f"{server.url}/chat/completions", json={})
+    assert response.status_code == code
+    assert response.headers["retry-after"] == kept
 
 
 async def test_why_a_call_was_rejected_is_still_told() -> None:

@@ -21,6 +21,7 @@ from tiermem.apps.http.keys import Keys, keys_beside
 from tiermem.apps.http.limits import Limits
 from tiermem.apps.http.service import OPERATIONS
 from tiermem.errors import InvalidInput, UnknownId
+from tiermem.wire import Right
 
 SHAPE = {"type", "title", "status", "detail", "next", "error"}
 
@@ -85,6 +86,29 @@ async def test_nothing_is_done_without_a_key_for_any_operation(serving: Serving,
             if operation.right != "read":
                 assert await status(client, f"/v1/{name}", reader) == 403, name
         assert (await client.get("/v1/spaces", headers=bearer(reader))).json() == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("rights", "expected"),
+    [
+        (["read"], 404),
+        (["erase"], 404),
+        (["read", "erase"], 404),
+        (["write"], 200),
+        (["read", "write"], 200),
+        (["admin"], 200),
+    ],
+)
+async def test_opening_a_space_creates_it_for_a_key_that_may_write(
+    serving: Serving, keys: Keys, rights: list[Right], expected: int
+) -> None:
+    token, _ = keys.make("opener", spaces=["new"], rights=rights)
+    owner, _ = keys.make("owner", spaces=["*"], rights=["admin"])
+    async with serving() as client:
+        assert await status(client, "/v1/open?space=new&create=true", token) == expected
+        spaces = (await client.get("/v1/spaces", headers=bearer(owner))).json()
+    assert spaces == (["new"] if expected == 200 else [])
 
 
 @pytest.mark.anyio

@@ -43,4 +43,12 @@ BUGS = (
         after="self._memory.ask(question)",
         found_by=("tests/adapters/test_tools.py",),
     ),
+    Bug(
+        name="the result of a function counts as the assistant's words",
+        file="tiermem/adapters/items.py",
+        function="",
+        before='{"human": "user", "ai": "assistant", "developer": "system", "function": "tool"}',
+        after='{"human": "user", "ai": "assistant", "developer": "system", "function": "assistant"}',
+        found_by=("tests/adapters/test_items.py::test_a_role_of_a_framework_is_stored_as_the_role_it_means",),
+    ),
 )

@@ -111,4 +111,12 @@ BUGS = (
         after="found[1]",
         found_by=("tests/dialogue", "tests/eval"),
     ),
+    Bug(
+        name="a first number of twelve is the day",
+        file="tiermem/dialogue/formats/whatsapp.py",
+        function="_order",
+        before="message.date[0] > 12",
+        after="message.date[0] >= 12",
+        found_by=("tests/dialogue/test_whatsapp.py::test_a_first_number_of_twelve_may_be_the_month",),
+    ),
 )

@@ -160,4 +160,14 @@ BUGS = (
         after="str(directory)",
         found_by=("tests/apps/http/test_problems.py",),
     ),
+    Bug(
+        name="a key that may read creates a space by opening it",
+        file="tiermem/apps/http/service.py",
+        function="Service.open",
+        before='create and caller.has("write") and not self._read_only',
+        after="create and not self._read_only",
+        found_by=(
+            "tests/apps/http/test_access.py::test_opening_a_space_creates_it_for_a_key_that_may_write",
+        ),
+    ),
 )

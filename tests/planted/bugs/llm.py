@@ -119,4 +119,15 @@ BUGS = (
         after="401, 408, 429",
         found_by=("tests/llm/test_openai.py", *_ALL),
     ),
+    Bug(
+        name="a key is left in Retry-After",
+        file="tiermem/llm/connection.py",
+        function="GuardedClient._read_response",
+        before="self._redaction.in_error(rest)",
+        after="rest",
+        found_by=(
+            "tests/llm/test_hostile_endpoints.py::"
+            "test_the_client_of_the_vendor_gets_retry_after_without_keys",
+        ),
+    ),
 )

@@ -44,4 +44,31 @@ BUGS = (
         after="speaker is not None and self._role is not None and not self._stamps",
         found_by=("tests/apps/test_mcp.py",),
     ),
+    Bug(
+        name="a search finds what was said in other sessions",
+        file="tiermem/apps/mcp/server.py",
+        function="_Tools.search",
+        before="""
+            self._memory.search(
+                query,
+                kind=kind,
+                limit=limit,
+                session=session,
+                speaker=speaker,
+                said_after=said_after,
+                said_before=said_before,
+            )
+        """,
+        after="""
+            self._memory.search(
+                query,
+                kind=kind,
+                limit=limit,
+                speaker=speaker,
+                said_after=said_after,
+                said_before=said_before,
+            )
+        """,
+        found_by=("tests/apps/test_mcp.py::test_a_search_finds_what_was_said_in_its_session",),
+    ),
 )
