@@ -120,6 +120,23 @@ async def test_a_grant_lets_an_agent_see_and_a_revoke_ends_that() -> None:
         assert (await boss.audit(answer.id)).intact
 
 
+async def test_an_agent_is_not_shown_who_may_see_it() -> None:
+    async with two_agents() as (memory, planner, boss):
+        await memory.grant("boss", to_see="planner")
+        await memory.grant("clerk", to_see="planner")
+        await memory.grant("clerk", to_see="*")
+        assert await planner.grants() == ()
+        assert [(one.agent, one.to_see) for one in await boss.grants()] == [("boss", "planner")]
+        clerk = memory.as_agent("clerk")
+        assert {(one.agent, one.to_see) for one in await clerk.grants()} == {
+            ("clerk", "planner"),
+            ("clerk", "*"),
+        }
+        assert len(await memory.grants()) == 3
+        await memory.revoke("boss", to_see="planner")
+        assert await planner.grants() == await boss.grants() == ()
+
+
 async def test_a_grant_is_of_one_agents_own_things_and_not_of_what_that_one_was_granted() -> None:
     async with two_agents() as (memory, _, boss):
         await memory.as_agent("clerk").add("The clerk counts 512 pens.", speaker="Cleo")
@@ -189,6 +206,22 @@ async def test_units_of_a_space_that_shares_them_are_everybodys_and_their_words_
         assert "zebracanary" not in said_by(await boss.search("vault", kind="turns"))
         with pytest.raises(PageNotFound):
             await boss.page(unit.spans[0].page_id)
+
+
+@pytest.mark.parametrize(
+    ("share", "about", "undated"),
+    [("semantic", "event", 3), ("private", "event", 2), ("semantic", "said", 0), ("private", "said", 0)],
+)
+async def test_an_agent_is_given_the_number_of_undated_units_that_it_sees(
+    share: Any, about: Any, undated: int
+) -> None:
+    async with two_agents(share=share) as (memory, planner, boss):
+        for agent in (planner, boss):
+            found = await agent.recall("the blue house", timeframe="2024-05", about=about)
+            assert found.undated == undated
+        assert [unit.event_at for unit in await memory.units()] == [None] * 3
+        everything = await memory.recall("the blue house", timeframe="2024-05", about=about)
+        assert everything.undated == (3 if about == "event" else 0)
 
 
 async def test_an_agent_changes_its_own_alone_and_learns_nothing_of_the_others() -> None:

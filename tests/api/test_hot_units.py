@@ -111,6 +111,26 @@ def test_erasing_takes_hot_and_cold_units_and_leaves_in_the_index_what_is_hot_no
     assert found(memory) == told
 
 
+def count_indexed(memory: tiermem.Memory) -> int:
+    """How many units are in the index."""
+    components = memory._async._open
+    index, space = components.reader._index, components.ledger.indexed_as
+    return memory._call(lambda: index.count(space, "units"))
+
+
+@pytest.mark.parametrize("index", [None, "memory"])
+@pytest.mark.parametrize("gone", [(0,), (9,), (4, 5), (0, 9), (1, 2, 3)])
+def test_erasing_puts_no_cold_unit_into_the_index(
+    open_memory: OpenMemory, gone: tuple[int, ...], index: str | None
+) -> None:
+    memory = open_memory(hot_units=3, **({} if index is None else {"index": index}))
+    tell(memory)
+    for number in gone:
+        memory.erase(session=f"s{number}", reason="asked to")
+        figures = memory.stats()
+        assert count_indexed(memory) == figures.units - figures.units_cold == 3
+
+
 ACTIONS = ("tell", "tell", "ask", "erase", "reopen", "limit")
 """What may happen in a life whose units go cold and come back."""
 

@@ -491,6 +491,43 @@ async def test_searching_waits_for_no_disk_while_this_process_writes(tmp_path: P
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("written", "put", "removed"),
+    [
+        ({"u1": "the old barn"}, {"u1": "the new harbour"}, ()),
+        ({"u1": "the old barn"}, {"u2": "the new harbour"}, ()),
+        ({"u1": "the old barn"}, {}, ("u1",)),
+        ({}, {}, ("kept",)),
+        ({"u1": None, "kept": None}, {"kept": "the new harbour"}, ()),
+        ({"kept": "the old barn"}, {}, ("kept",)),
+    ],
+    ids=["changed", "new", "removed", "removed that was stored", "put that was removed", "removed again"],
+)
+async def test_what_is_put_or_removed_during_a_write_is_written_with_the_next_one(
+    tmp_path: Path, written: dict[str, str | None], put: dict[str, str], removed: tuple[str, ...]
+) -> None:
+    """`written` are entries that the write takes: put, or removed where they have no text."""
+    index = SqliteIndex(tmp_path, HashEmbedder())
+    await index.put(ANN, "units", [entry("kept", "the mill")])
+    await index.set_mark(ANN, upto(1))
+    await index.put(ANN, "units", [entry(name, text) for name, text in written.items() if text is not None])
+    await index.remove(ANN, "units", [name for name, text in written.items() if text is None])
+    with index._writing():
+        await index.put(ANN, "units", [entry(name, text) for name, text in put.items()])
+        await index.remove(ANN, "units", removed)
+    await index.set_mark(ANN, upto(2))
+    await index.close()
+    index = SqliteIndex(tmp_path, HashEmbedder())
+    left = {"kept": "the mill", **written, **put}
+    texts = {name: text for name, text in left.items() if text is not None and name not in removed}
+    assert await index.count(ANN, "units") == len(texts)
+    for name, text in texts.items():
+        (best,) = await index.search(ANN, "units", text, limit=1, mode="words")
+        assert best.id == name
+    await index.close()
+
+
+@pytest.mark.anyio
 async def test_what_is_shown_is_marked_until_it_is_dropped_or_the_process_ends(tmp_path: Path) -> None:
     index = SqliteIndex(tmp_path, HashEmbedder())
     assert isinstance(index, Shows)

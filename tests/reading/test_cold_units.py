@@ -11,12 +11,15 @@ from tests.engines import engine
 from tests.ledger.building import answered
 from tests.ledger.test_tier1 import folded
 from tests.ledger.test_tiers import distilled_units
-from tests.reading.world import ListIndex, World
+from tests.reading.world import ASKED, ListIndex, World
 from tiermem.index.interface import TurnHits
 from tiermem.ledger import Bounded, Reinstated, Retired
 from tiermem.llm.meter import Meter
 from tiermem.model import SummaryUnit
 from tiermem.reading.backlog import ColdUnits
+from tiermem.reading.options import ReadingOptions
+from tiermem.reading.search import UNITS, LookUp
+from tiermem.reading.view import EVERYTHING, View
 from tiermem.writing import Selection, Writer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
@@ -72,6 +75,32 @@ async def test_a_cold_unit_is_found_by_its_turn() -> None:
     world = await limited(2)
     dog, *_ = await zoo(world, *ANIMALS[:4])
     assert dog.text in await best(world, "met dog today")
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ('"harbour gate" lantern violin', "the harbour gate is open"),
+        ("“harbour gate” and lantern, lantern, violin", "the harbour gate is open"),
+        ("lantern violin ORD-20417", "it is the order ORD-20417"),
+        ("Which lantern and violin came with ORD-20417?", "it is the order ORD-20417"),
+        ('Whose lantern and violin are at the "harbour gate"?', "the harbour gate is open"),
+    ],
+)
+async def test_a_cold_unit_that_contains_the_phrase_of_a_query_is_first(query: str, wanted: str) -> None:
+    world = await limited(1)
+    world.index = WithoutTurns()
+    # Words of the whole query rank more than `UNITS` units before the wanted one.
+    crowd = [f"gate harbour 20417 ORD lantern violin {n}" for n in range(UNITS + 10)]
+    page = await world.page("Ann: I wrote it down")
+    await world.units(page, *((text, "wrote it down") for text in (wanted, *crowd, "the last")))
+    assert indexed(world) == hot(world)
+    (unit,) = [unit for unit in world.ledger.tier1.all_units() if unit.text == wanted]
+    assert world.ledger.tier1.is_cold(unit.id)
+    view = await View.open(world.ledger, world.index, EVERYTHING)
+    lookup = LookUp(view, ReadingOptions(), asked_at=ASKED, as_typed=True)
+    found = await lookup.units(query, limit=3)
+    assert [one.text for one in found.units][:1] == [wanted]
 
 
 async def test_what_is_cold_is_not_told_as_waiting_for_the_index() -> None:

@@ -75,6 +75,25 @@ async def test_what_one_page_does_to_the_index_stops_neither_the_others_nor_the_
     assert index.entries == whole.entries
 
 
+@pytest.mark.parametrize("again", [True, False])
+@pytest.mark.parametrize("error", [ValueError("odd"), ModelRefused("too long"), MemoryError()])
+async def test_a_page_that_fails_again_for_the_same_reason_is_not_recorded_again(
+    error: Exception, again: bool
+) -> None:
+    ledger, index = await opened(), Choosy(error)
+    writer = Writer(ledger, index, Rules().engine)
+    await said(writer, GARDEN[0].text, session="even")
+    await said(writer, ODD, session="odd")
+    await writer.distil_pending()
+    head = ledger.tier1.head
+    for _ in range(3):
+        await writer.distil_pending(again=again)
+    assert ledger.tier1.head == head
+    index.error = ValueError("another reason")
+    await writer.distil_pending(again=True)
+    assert ledger.tier1.head > head
+
+
 async def test_where_the_embedder_refuses_whatever_it_is_given_no_page_is_blamed() -> None:
     ledger, index = await opened(), DictIndex()
     writer = Writer(ledger, index, Rules().engine)

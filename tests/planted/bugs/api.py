@@ -108,4 +108,12 @@ BUGS = (
         after="limits",
         found_by=("tests/api/test_daily_limits.py", "tests/api"),
     ),
+    Bug(
+        name="an agent is shown who may see it",
+        file="tiermem/api/memory.py",
+        function="AsyncMemory.grants",
+        before="self._agent in (None, one.agent)",
+        after="self._agent in (None, one.agent, one.to_see)",
+        found_by=("tests/api/test_agents.py::test_an_agent_is_not_shown_who_may_see_it",),
+    ),
 )

@@ -225,4 +225,26 @@ BUGS = (
         found_by=_POSTGRES,
         slow_reason=_NEEDS_POSTGRES,
     ),
+    Bug(
+        name="an entry put again during a write is taken for written",
+        file="tiermem/index/sqlite.py",
+        function="SqliteIndex._writing",
+        before="changes.get(one, self) is not entry",
+        after="one not in changes",
+        found_by=(
+            "tests/index/test_sqlite.py::"
+            "test_what_is_put_or_removed_during_a_write_is_written_with_the_next_one",
+        ),
+    ),
+    Bug(
+        name="a removal during a write is taken for written",
+        file="tiermem/index/sqlite.py",
+        function="SqliteIndex._writing",
+        before="changes.get(one, self) is not entry",
+        after="changes.get(one) is not entry",
+        found_by=(
+            "tests/index/test_sqlite.py::"
+            "test_what_is_put_or_removed_during_a_write_is_written_with_the_next_one",
+        ),
+    ),
 )

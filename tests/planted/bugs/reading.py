@@ -427,4 +427,24 @@ BUGS = (
         after="self.text[span.start : span.end]",
         found_by=("tests/proof/test_in_words.py", *_ALL),
     ),
+    Bug(
+        name="undated units are counted by the owners of turns",
+        file="tiermem/reading/search.py",
+        function="LookUp.undated",
+        before='scope.sees.owners if about == "said" else scope.sees.owners_of_units',
+        after="scope.sees.owners",
+        found_by=(
+            "tests/api/test_agents.py::test_an_agent_is_given_the_number_of_undated_units_that_it_sees",
+        ),
+    ),
+    Bug(
+        name="exact words are not looked for in cold units",
+        file="tiermem/reading/search.py",
+        function="LookUp._exact_units",
+        before="hits += self._visible_hits(waiting.cold.best(words, sees)[:EXACT])",
+        after="",
+        found_by=(
+            "tests/reading/test_cold_units.py::test_a_cold_unit_that_contains_the_phrase_of_a_query_is_first",
+        ),
+    ),
 )

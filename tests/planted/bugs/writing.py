@@ -388,4 +388,23 @@ BUGS = (
         after="False",
         found_by=("tests/api/test_redate.py",),
     ),
+    Bug(
+        name="an erasure puts cold units into the index",
+        file="tiermem/writing/projection.py",
+        function="Projection._put_units_again",
+        before="[unit for unit in left if not tier1.is_cold(unit.id)]",
+        after="left",
+        found_by=("tests/api/test_hot_units.py::test_erasing_puts_no_cold_unit_into_the_index",),
+    ),
+    Bug(
+        name="a page set aside is recorded again each time",
+        file="tiermem/writing/projection.py",
+        function="Projection._set_aside",
+        before="aside.get(page_id) != reason",
+        after="True",
+        found_by=(
+            "tests/writing/test_set_aside.py::"
+            "test_a_page_that_fails_again_for_the_same_reason_is_not_recorded_again",
+        ),
+    ),
 )
