@@ -63,6 +63,33 @@ def test_a_turn_goes_with_its_units_and_answers_and_no_file_holds_a_word_of_it(
     assert "1,450" in memory.ask(ROOF).text
 
 
+THINGS = ("canoe", "piano", "kettle", "lantern", "violin", "sledge", "bicycle", "telescope")
+LONG = "".join(
+    f"On day {n} my {thing} went from the attic to the barn. " for n, thing in enumerate(THINGS * 3)
+)
+"""A turn that fills six pages of 60 tokens."""
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_a_page_that_is_erased_takes_the_earlier_parts_of_its_turns(
+    open_memory: OpenMemory, part: int
+) -> None:
+    memory = open_memory(page_tokens=60)
+    memory.add("The weather is fine.", speaker="Bob", session="s1")
+    memory.add(LONG, speaker="Ann", session="s1")
+    memory.add("The evening was fine too.", speaker="Bob", session="s1")
+    memory.flush()
+    pages = [memory.page(info.id) for info in memory.pages()]
+    of_turn = [page for page in pages if page.lines[0].parts == 6]
+    assert [page.lines[0].part for page in of_turn] == [1, 2, 3, 4, 5, 6]
+    receipt = memory.erase(page=of_turn[part].id, reason="asked to")
+    assert [turn.page_id for turn in receipt.erasure.turns] == [page.id for page in of_turn]
+    assert receipt.leftovers.clean
+    assert not [unit for unit in memory.units() if any(thing in unit.text for thing in THINGS)]
+    words = [line.turn.text for page in of_turn for line in page.lines if line.turn is not None]
+    assert memory.leftover_scan(words).clean
+
+
 def test_what_was_committed_to_before_still_verifies(memory: tiermem.Memory) -> None:
     memory.ask(BISCUIT)
     checkpoint = memory.checkpoint()

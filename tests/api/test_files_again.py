@@ -175,6 +175,36 @@ def test_an_erased_turn_stays_away_wherever_its_file_was_edited(
     assert sorted(everything(memory)) == sorted([*TALK[:4], *TALK[5:], *more])
 
 
+@pytest.mark.parametrize("day", [None, 8])
+@pytest.mark.parametrize(
+    ("erased", "edited"),
+    [
+        (4, (3, 4, 5)),
+        (4, (4,)),
+        (4, (2, 3, 4)),
+        (4, (4, 5, 6)),
+        (0, (0, 1)),
+        (6, (5, 6)),
+        (3, (1, 2, 3, 4, 5)),
+        (4, (0, 1, 2, 3, 4, 5, 6)),
+    ],
+)
+def test_an_erased_turn_stays_away_where_it_and_its_neighbours_were_edited(
+    memory: tiermem.Memory, tmp_path: Path, erased: int, edited: tuple[int, ...], day: int | None
+) -> None:
+    lines = said(*TALK, day=day)
+    turns = read(tmp_path, *lines)
+    memory.add(turns, session="chat")
+    memory.erase(turn=turns[erased].turn_id, session="chat", reason="asked to")
+    changed = [
+        {**line, "text": f"{line['text']} I said that on day {n} of the flood."} if n in edited else line
+        for n, line in enumerate(lines)
+    ]
+    added = memory.add(read(tmp_path, *changed), session="chat")
+    assert (added.new, added.erased) == (len(edited) - 1, 1)
+    assert changed[erased]["text"] not in everything(memory)
+
+
 def test_a_long_turn_that_was_erased_stays_away_too(memory: tiermem.Memory, tmp_path: Path) -> None:
     long = "\n".join(f"On day {day} it rained again, and nobody went out." for day in range(400))
     turns = talk(tmp_path, "Hello.", long, "Bye.")

@@ -363,6 +363,27 @@ async def test_turns_recorded_by_a_wrong_clock_are_seen_from_their_place_in_the_
         assert sum(line.turn is not None for line in view.seen(page).lines) == seen, moment
 
 
+@pytest.mark.parametrize("minutes", [1, 3, 5, 8, 9.9])
+@pytest.mark.parametrize("is_followed", [False, True])
+async def test_a_turn_right_after_the_clock_was_set_back_is_seen(minutes: float, is_followed: bool) -> None:
+    now = said_at = datetime(2024, 1, 1, tzinfo=UTC)
+    ahead = timedelta(minutes=minutes)
+    log = new_log(SPACE, options=LogOptions(clock=lambda: now))
+    world = World(ledger=await Ledger.open(log), index=ListIndex(), judge=Judge())
+    now = said_at + ahead
+    log.record("note", {})
+    now = said_at
+    await world.say("Ann: my cat sleeps")
+    if is_followed:
+        now = said_at + timedelta(hours=1)
+        log.record("note", {})
+    (page,) = await world.ledger.open_pages(MAIN)
+    scope = Scope(as_of=said_at + ahead + timedelta(minutes=1))
+    (line,) = (await world.look_up(scope)).view.seen(page).lines
+    assert line.turn is not None
+    assert line.recorded_at == said_at
+
+
 async def test_a_page_of_which_nothing_had_been_said_is_not_held() -> None:
     world = await World.new()
     early, _ = await world.linked_page("Ann: my cat sleeps")

@@ -305,6 +305,21 @@ class TestDatabase:
         with pytest.raises(NotAStore):
             Database(url, read_only=True)
 
+    @pytest.mark.parametrize("is_long", [False, True])
+    @pytest.mark.parametrize("default", ["off", "local", "remote_write", "on", "remote_apply"])
+    def test_a_commit_is_durable_whatever_the_default_of_the_database_is(
+        self, postgres: PostgresServer, default: str, is_long: bool
+    ) -> None:
+        url = postgres.create_database()
+        ((name,),) = execute(url, "SELECT current_database()")
+        execute(url, f"ALTER DATABASE {name} SET synchronous_commit = {default}")
+        database = Database(url)
+        assert execute(url, "SHOW synchronous_commit") == [(default,)]
+        transaction = database.begin("a lock", is_long=is_long)
+        assert transaction.rows("SHOW synchronous_commit") == [("on",)]
+        transaction.close()
+        database.close()
+
     def test_many_processes_migrate_once(self, postgres: PostgresServer) -> None:
         url, together = postgres.create_database(), Barrier(4)
         opened: list[Database] = []

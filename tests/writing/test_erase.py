@@ -11,11 +11,12 @@ import pytest
 from pagestore import DiskLog, History, LogOptions, Page, PageId, Record, Turn
 from tests.ledger import building
 from tests.ledger.building import answer
+from tests.logs import new_log
 from tests.pagestore.memoryfiles import MemoryFiles
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tests.writing.repeating import PLACES, Repeating, asked, canary, echo, spoken
 from tiermem.errors import IndexUnavailable, UnknownId
-from tiermem.ledger import Distilled, Ledger, Retired
+from tiermem.ledger import Distilled, Erasing, Ledger, Retired, TurnAt
 from tiermem.model import (
     AnswerId,
     Claim,
@@ -59,6 +60,27 @@ async def newest_wins(ledger: Ledger, index: DictIndex) -> Writer:
 
 def towns(units: Sequence[SummaryUnit]) -> list[str]:
     return [unit.text.rpartition(" ")[2].strip(".") for unit in units]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("part", range(5))
+async def test_the_words_of_all_parts_are_looked_for_where_one_part_is_announced(part: int) -> None:
+    ledger = await Ledger.open(new_log(SPACE, options=LogOptions(page_tokens=40)))
+    text = " ".join(f"{town} {number}" for number in range(30) for town in TOWNS)
+    await ledger.append(S1, [turn(text)])
+    await ledger.seal(S1)
+    lines = [(page, line) for page in await read_pages(ledger) for line in page.lines]
+    assert len(lines) >= 5
+    page, line = lines[part]
+    announced = Erasing(turns=(TurnAt(page_id=page.id, seq=line.seq),), reason="asked to")
+    eraser = Writer(ledger, DictIndex(), Rules().engine)._eraser
+    erased = await eraser._erased_turns(announced)
+    assert all(erased.words.are_in(line.turn.text) for _, line in lines if line.turn is not None)
+
+
+async def read_pages(ledger: Ledger) -> list[Page]:
+    """The sealed pages."""
+    return [await ledger.page(info.id) for info in await ledger.pages()]
 
 
 @pytest.mark.anyio

@@ -11,7 +11,7 @@ from tests.ledger.building import answer
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import BudgetExceeded, IndexUnavailable, MalformedReply, ModelUnavailable
 from tiermem.index.interface import Entry
-from tiermem.ledger import Ledger, Retired
+from tiermem.ledger import Ledger, Retired, Shared
 from tiermem.model import Finding, FindingId, LinkedFact, Op, SummaryUnit, UnitId
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import WriteBackReport, Writer
@@ -80,6 +80,33 @@ async def test_an_update_merges_text_and_words_and_keeps_the_id() -> None:
     assert updated.said_at == PRICE.said_at
     await garden.writer.project()
     assert garden.index.of("units")[target.id].text == merged
+
+
+@pytest.mark.parametrize("agent", [None, "planner"])
+@pytest.mark.parametrize(
+    ("given", "is_shared"),
+    [((), False), ((True,), True), ((True, False), False), ((True, False, True), True), ((False,), False)],
+)
+async def test_no_finding_is_written_into_a_shared_unit(
+    given: tuple[bool, ...], is_shared: bool, agent: str | None
+) -> None:
+    garden = Garden(await opened(), DictIndex(), Rules())
+    await garden.writer.observe(S1, [replace(one, agent=agent) for one in GARDEN])
+    await garden.writer.seal()
+    await garden.writer.distil_pending()
+    await garden.writer.observe(S1, [replace(PRICE, agent=agent)])
+    await garden.writer.seal()
+    target = garden.unit(BICYCLE)
+    for one in given:
+        await garden.ledger.write(Shared(unit_ids=(target.id,), reason="asked to", given=one))
+    merged = "Ann bought a red bicycle from Marco and paid 80 euros."
+    update = Operation(op="UPDATE", reason="price", target=target.id, text=merged)
+    add = Operation(op="ADD", reason="new")
+    garden.rules.reconciles = lambda fact, shown: update if target in shown else add
+    report = await garden.back(PRICE.text)
+    assert (target in garden.ledger.tier1.units()) is is_shared
+    assert [decision.op for decision in report.decisions] == ["ADD" if is_shared else "UPDATE"]
+    assert {unit.text for unit in garden.ledger.tier1.units()} > {PRICE.text if is_shared else merged}
 
 
 @pytest.mark.parametrize(

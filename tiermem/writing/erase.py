@@ -263,10 +263,15 @@ class Eraser:
         affected = tuple(read.values())
         seqs = frozenset(turn.seq for turn in announced.turns)
         known = read | {opened_as(page.space, page): page for page in affected}
-        pages = await self._saying_the_same(affected, seqs)
+        # The log erases a turn with all of its parts: the words of every part are looked for.
+        whole = _all_parts(line for page in affected for line in page.lines if line.seq in seqs)
+        others = [await self._ledger.pages_of_turn(seq) for seq in sorted(whole - seqs)]
+        rest = await self._ledger.read([page_id for ids in others for page_id in ids if page_id not in read])
+        going = (*affected, *(page for page in rest if isinstance(page, Page)))
+        pages = await self._saying_the_same(going, whole)
         agents = (page.agent for page in affected if page.agent is not None)
         names = (*await self._ledger.sessions(), *await self._speakers(affected, seqs), *agents)
-        words, also = await to_thread.run_sync(lambda: _words(pages, seqs, names))
+        words, also = await to_thread.run_sync(lambda: _words(pages, whole, names))
         return ErasedTurns(
             pages=known,
             read=cache(lambda page_id: from_thread.run(self._ledger.page, page_id)),
@@ -351,11 +356,7 @@ def _announce(
         names = ", ".join(map(repr, sessions))
         raise InvalidInput(f"several sessions have a turn {selection.turn!r}: name one of {names}")
     # Every part of a turn that is in parts, on whatever page.
-    wanted = {
-        seq
-        for _, line in found
-        for seq in range(line.seq - line.part + 1, line.seq - line.part + 1 + line.parts)
-    }
+    wanted = _all_parts(line for _, line in found)
     if unread and not wanted.issubset(line.seq for page in pages for line in page.lines):
         raise unread[0]
     at = (TurnAt(page_id=page.id, seq=line.seq) for page in pages for line in page.lines)
@@ -367,6 +368,12 @@ def _announce(
         whole_sessions=sessions if whole else (),
         whole_space=selection.space,
     )
+
+
+def _all_parts(lines: Iterable[PageLine]) -> frozenset[int]:
+    """The record numbers of all parts of the turns that these lines are parts of."""
+    firsts = ((line.seq - line.part + 1, line.parts) for line in lines)
+    return frozenset(seq for first, parts in firsts for seq in range(first, first + parts))
 
 
 def _selection_text(selection: Selection) -> str:

@@ -203,4 +203,12 @@ BUGS = (
         after="known.text",
         found_by=("tests/ledger/test_redated.py",),
     ),
+    Bug(
+        name="turns right after the clock was set back are lost to the past",
+        file="tiermem/ledger/moments.py",
+        function="around_moment",
+        before="at - _SLACK",
+        after="at",
+        found_by=("tests/reading/test_recall.py::test_a_turn_right_after_the_clock_was_set_back_is_seen",),
+    ),
 )

@@ -407,4 +407,44 @@ BUGS = (
             "test_a_page_that_fails_again_for_the_same_reason_is_not_recorded_again",
         ),
     ),
+    Bug(
+        name="a finding is written into a shared unit",
+        file="tiermem/writing/write_back.py",
+        function="WriteBacks._neighbours",
+        before="[unit for unit in theirs if unit.id not in tier1.shared]",
+        after="list(theirs)",
+        found_by=("tests/writing/test_write_back.py::test_no_finding_is_written_into_a_shared_unit",),
+    ),
+    Bug(
+        name="a page that is erased leaves the earlier parts of its turns in units",
+        file="tiermem/writing/erase.py",
+        function="Eraser._select_pages",
+        before="range(page.number - reach + 1, page.number + reach)",
+        after="range(page.number, page.number + reach)",
+        found_by=(
+            "tests/api/test_erase.py::test_a_page_that_is_erased_takes_the_earlier_parts_of_its_turns",
+        ),
+    ),
+    Bug(
+        name="the words of other parts of an erased turn are not looked for",
+        file="tiermem/writing/erase.py",
+        function="Eraser._erased_turns",
+        before="whole = _all_parts(line for page in affected for line in page.lines if line.seq in seqs)",
+        after="whole = seqs",
+        found_by=(
+            "tests/writing/test_erase.py::"
+            "test_the_words_of_all_parts_are_looked_for_where_one_part_is_announced",
+        ),
+    ),
+    Bug(
+        name="an erased line returns when it and its neighbours are edited",
+        file="tiermem/writing/turn_ids.py",
+        function="_erased_before",
+        before="stays_away if 0 < len(empty) == len(stays_away) else stays_away | set(erased)",
+        after="stays_away",
+        found_by=(
+            "tests/api/test_files_again.py::"
+            "test_an_erased_turn_stays_away_where_it_and_its_neighbours_were_edited",
+        ),
+    ),
 )
