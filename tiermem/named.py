@@ -66,7 +66,8 @@ class Registry(Generic[T]):
                 return part
         points = [point for point in self._brought() if point.name == _first(given)]
         if not points:
-            raise InvalidInput(not_one_of(given, self.names()))
+            may_hold_password = "@" in given or "=" in given
+            raise InvalidInput(not_one_of("…" if may_hold_password else given, self.names()))
         if len(points) > 1:
             packages = ", ".join(sorted(map(_package, points)))
             raise InvalidInput(

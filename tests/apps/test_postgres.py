@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import tiermem.apps.cli.app
 from tests.postgres import PostgresServer, execute
+from tests.torture.databases import Proxy
 from tiermem.apps.cli.app import app
 from tiermem.apps.http.app import application
 from tiermem.apps.http.keys import Keys
@@ -143,6 +144,45 @@ def test_a_url_that_cannot_be_used_is_not_quoted(url: str) -> None:
     for broken in (f"postgresql://ann:{HIDDEN}/x@localhost/y", f"postgresql:/ann:{HIDDEN}@localhost/y"):
         assert runner.invoke(app, ["spaces", "--store", broken]).exit_code != 0
         run("spaces", "--store", broken, code=runner.invoke(app, ["spaces", "--store", broken]).exit_code)
+
+
+@pytest.mark.anyio
+async def test_over_http_a_database_that_is_down_is_named_until_it_is_back(
+    postgres: PostgresServer, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tiermem.storage.postgres.database._SECONDS", 1)
+    proxy = Proxy(postgres.create_database())
+    where = proxy.url.replace("postgres:@", f"postgres:{HIDDEN}@")
+    service = Service(where, keys=Keys(tmp_path / "keys.json"), engine="local", distil="inline")
+    transport = httpx.ASGITransport(app=application(service))
+    requests: tuple[tuple[str, dict[str, object]], ...] = (
+        ("/v1/add", {"turns": "Biscuit is a dog."}),
+        ("/v1/search", {"query": "chicken"}),
+        ("/v1/ask", {"question": "What is Biscuit allergic to?"}),
+        ("/v1/search?space=other", {"query": "chicken"}),
+        ("/v1/stats", {}),
+        ("/v1/erase", {"session": "main", "reason": "asked to"}),
+    )
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        said = {"turns": "Biscuit is allergic to chicken."}
+        assert (await client.post("/v1/add", json=said)).status_code == 200
+        proxy.close()
+        for path, body in requests:
+            reply = await client.post(path, json=body)
+            problem = reply.json()
+            assert (reply.status_code, problem["error"]) == (503, "pagestore.Inaccessible")
+            assert problem["detail"] == "the database that holds this memory cannot be used now"
+            assert "try again" in problem["next"]
+            assert HIDDEN not in reply.text
+            assert "127.0.0.1" not in reply.text
+        assert (await client.get("/ready")).status_code == 503
+        proxy = Proxy(postgres.url, port=proxy.port)
+        while (await client.get("/ready")).status_code != 200:
+            """The first requests may end before the pool has a connection again."""
+        found = await client.post("/v1/search", json={"query": "chicken"})
+        assert (found.status_code, "chicken" in found.text) == (200, True)
+    await service.close()
+    proxy.close()
 
 
 @pytest.mark.anyio

@@ -1,10 +1,13 @@
 """Where a store is kept, and that no password of a database is shown."""
 
+import traceback
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import tiermem
+from tiermem.apps.cli.app import app
 from tiermem.errors import InvalidInput
 from tiermem.storage import open_store, parse_place
 
@@ -52,6 +55,74 @@ def test_a_url_that_became_a_path_is_refused_without_quoting_it() -> None:
     with pytest.raises(InvalidInput, match="as text") as refused:
         tiermem.open(Path("postgresql://ann:secret@db/memory"), engine="local")
     assert "secret" not in str(refused.value)
+
+
+URLS = [
+    "postgresql+psycopg://ann:secret@db/memory",
+    "postgresql+asyncpg://ann:secret@db/memory",
+    "postgres+psycopg2://ann:secret@db/memory",
+    "POSTGRESQL+PSYCOPG:/ann:secret@db/memory",
+    "postgresql2://ann:secret@db/memory",
+    "mysql://ann:secret@db/memory",
+    "cockroachdb://ann:secret@db/memory",
+    "sqlite:///secret.db",
+    "ftp://ann:secret@db.example",
+    "file:///home/ann/secret",
+]
+PARAMETERS = [
+    "host=db password=secret",
+    "password=secret host=db",
+    "dbname = memory user = ann password = 'sec secret'",
+    "application_name=x password=secret",
+    "  hostaddr=10.0.0.1 port=5432 password=secret",
+    "HOST=db PASSWORD=secret",
+    "service=secret",
+    "sslmode=require\npassword=secret",
+]
+
+
+@pytest.mark.parametrize("written", URLS + PARAMETERS)
+def test_what_looks_like_another_connection_is_refused_without_its_words(
+    written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInput, match="postgresql://USER:PASSWORD@HOST:PORT/DATABASE") as refused:
+        parse_place(written)
+    assert "secret" not in str(refused.value)
+    for given in (written, Path(written)):
+        with pytest.raises(InvalidInput) as refused:
+            tiermem.AsyncMemory.open(given, engine="local").send(None)
+        assert "secret" not in "".join(traceback.format_exception(refused.value))
+    ran = CliRunner().invoke(app, ["spaces", "--store", written])
+    assert ran.exit_code == 2
+    assert "secret" not in ran.output
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("written", URLS[:6] + PARAMETERS)
+def test_an_index_that_is_not_known_is_named_without_its_password(written: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="index: '…' is not known: give 'embedded'") as refused:
+        tiermem.open(tmp_path / "store", engine="local", index=written)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "./host=db password=secret",
+        "./postgresql+psycopg://notes",
+        "/srv/user=ann/memory",
+        "~/user=ann",
+        "../notes of user=ann",
+        "C:/notes",
+        "notes",
+        "year=2024",
+        "notes about passwords",
+        "hosts",
+    ],
+)
+def test_a_path_is_a_directory_though_a_part_of_it_looks_like_a_connection(written: str) -> None:
+    assert parse_place(written).directory == Path(written)
 
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

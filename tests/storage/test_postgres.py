@@ -1,7 +1,7 @@
 """Page logs in PostgreSQL: the contracts, the bytes of one on disk, several writers, what goes wrong."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -9,6 +9,7 @@ from threading import Barrier, Thread
 
 import psycopg
 import pytest
+from psycopg_pool import ConnectionPool
 
 from pagestore import DiskLog, LogOptions, PageLog, SessionId, SpaceId
 from pagestore.errors import (
@@ -24,6 +25,7 @@ from pagestore.log import Log
 from pagestore.testing import S1, S2, LinesContract, PageLogContract, SharedLogContract, said
 from tests.pagestore.test_store import ODD_NAMES
 from tests.postgres import PostgresServer, execute
+from tests.torture.databases import Proxy
 from tiermem.errors import InvalidInput
 from tiermem.storage.postgres import PostgresStore
 from tiermem.storage.postgres.database import Database
@@ -285,6 +287,14 @@ def test_a_writer_that_waits_too_long_is_told_that_another_one_writes(
     other.end_write()
 
 
+def is_reachable(database: Database) -> bool:
+    """Whether a query succeeds."""
+    try:
+        return bool(database.rows("SELECT 1"))
+    except Inaccessible:
+        return False
+
+
 class TestDatabase:
     def test_a_database_without_tables_is_no_store_to_read(self, postgres: PostgresServer) -> None:
         url = postgres.create_database()
@@ -304,6 +314,55 @@ class TestDatabase:
         execute(url, "DELETE FROM tiermem.migrations")
         with pytest.raises(NotAStore):
             Database(url, read_only=True)
+
+    def test_callers_wait_once_for_a_server_that_is_down(
+        self, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tiermem.storage.postgres.database._SECONDS", 2)
+        proxy = Proxy(postgres.create_database())
+        database, waits = Database(proxy.url), list[float]()
+        getconn = ConnectionPool.getconn
+
+        def note_wait(pool: ConnectionPool, timeout: float | None = None) -> psycopg.Connection:
+            assert timeout is not None
+            waits.append(timeout)
+            return getconn(pool, timeout)
+
+        monkeypatch.setattr(ConnectionPool, "getconn", note_wait)
+        assert database.rows("SELECT 1") == [(1,)]
+        assert waits == [1]
+        waits.clear()
+        proxy.close()
+        calls: list[Callable[[], object]] = [
+            lambda: database.rows("SELECT 1"),
+            lambda: database.begin("a lock"),
+        ] * 3
+        for call in calls:
+            with pytest.raises(Inaccessible, match="no connection within"):
+                call()
+        assert waits == [1, 1] + [0.25] * 5
+        proxy = Proxy(postgres.url, port=proxy.port)
+        while not is_reachable(database):
+            """The first calls may end before the pool has a connection again."""
+        waits.clear()
+        assert database.rows("SELECT 1") == [(1,)]
+        assert waits == [1]
+        database.close()
+        proxy.close()
+
+    def test_callers_wait_each_time_for_a_server_whose_connections_are_all_in_use(
+        self, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tiermem.storage.postgres.database._SECONDS", 2)
+        monkeypatch.setattr("tiermem.storage.postgres.database._CONNECTIONS", 1)
+        database = Database(postgres.create_database())
+        transaction = database.begin("a lock")
+        for _ in range(2):
+            with pytest.raises(Inaccessible, match="no connection within 2 s"):
+                database.begin("another lock")
+        transaction.close()
+        database.begin("another lock").close()
+        database.close()
 
     @pytest.mark.parametrize("is_long", [False, True])
     @pytest.mark.parametrize("default", ["off", "local", "remote_write", "on", "remote_apply"])

@@ -54,7 +54,6 @@ class Server:
         self._pgexec = pgexec
         self._server: Any = get_server(folder, cleanup_mode="delete")
         self.url = str(self._server.get_uri())
-        self.socket = str(Path(self.url.partition("host=")[2], ".s.PGSQL.5432"))
 
     def restart(self, mode: str) -> None:
         """Restart it: `fast` ends every connection, `immediate` is a crash."""
@@ -75,16 +74,15 @@ class Server:
 class Proxy:
     """Forwards connections to the server; `cut` ends each of them in the middle of whatever it carries."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self._listening = socket.create_server(("127.0.0.1", 0))
+    def __init__(self, url: str, *, port: int = 0) -> None:
+        """`url` names the server by the folder of its socket. Without a port it listens at a free one."""
+        base, _, folder = url.partition("?host=")
+        self._socket = str(Path(folder, ".s.PGSQL.5432"))
+        self._listening = socket.create_server(("127.0.0.1", port))
         self._pairs: set[tuple[socket.socket, socket.socket]] = set()
-        self.url = server.url.partition("?")[0].replace("@/", f"@127.0.0.1:{self._port}/")
+        self.port = int(self._listening.getsockname()[1])
+        self.url = base.replace("@/", f"@127.0.0.1:{self.port}/")
         threading.Thread(target=self._accept, daemon=True).start()
-
-    @property
-    def _port(self) -> int:
-        return int(self._listening.getsockname()[1])
 
     def cut(self) -> None:
         """End every connection."""
@@ -93,6 +91,8 @@ class Proxy:
 
     def close(self) -> None:
         """Take no more connections, and end those that are there."""
+        with suppress(OSError):  # it was closed before
+            self._listening.shutdown(socket.SHUT_RDWR)  # which ends `accept`
         self._listening.close()
         self.cut()
 
@@ -104,7 +104,7 @@ class Proxy:
                 return  # it was closed
             behind = socket.socket(socket.AF_UNIX)
             try:
-                behind.connect(self._server.socket)
+                behind.connect(self._socket)
             except OSError:  # the server is being restarted
                 behind.close()
                 client.close()
@@ -180,7 +180,7 @@ def shared_database(share: Share) -> Outcome:
         server = Server(data / "data")
         stack.callback(server.close)
         _open_memory(server.url, "space-0", index=index).close()
-        proxy = Proxy(server)
+        proxy = Proxy(server.url)
         stack.callback(proxy.close)
         writers = Writers(proxy.url, folder, SPACES, index=index)
         stack.callback(writers.stop)

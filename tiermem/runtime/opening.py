@@ -137,11 +137,6 @@ def _daily_meter(
 
 def _store(opening: Opening, options: LogOptions) -> SpaceStore:
     """The store of a memory that does not end with the process."""
-    if opening.directory is not None and "://" in opening.place.shown:
-        raise InvalidInput(
-            f"pages are kept in a directory or a database (postgresql://…), not at {opening.place.shown!r}; "
-            "for a Qdrant server give index=URL"
-        )
     return open_store(opening.place, read_only=opening.read_only, create=opening.create, options=options)
 
 

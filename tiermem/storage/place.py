@@ -12,6 +12,16 @@ from tiermem.errors import InvalidInput
 IN_MEMORY = ":memory:"
 
 _DATABASE = re.compile("postgres(ql)?:/", re.IGNORECASE)
+_OTHER_URL = re.compile("[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
+_PARAMETERS = re.compile(
+    r"(?![./~])(?:.*\s)?(?:host|hostaddr|port|dbname|user|password|passfile|service|sslpassword)\s*=",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A connection string of libpq, like `host=… password=…`; not a path that begins with ., / or ~."""
+_FORM = (
+    "a database is given as postgresql://USER:PASSWORD@HOST:PORT/DATABASE, and a directory whose name looks "
+    "like one with ./ in front"
+)
 _URL = re.compile(
     r"(?P<scheme>postgres(?:ql)?)://(?:(?P<user>[^:@/?#]*)(?::[^/?#]*)?@)?(?P<hosts>[^@/?#]*)"
     r"(?P<path>[^@?#]*)(?:\?(?P<query>[^@#]*))?"
@@ -56,8 +66,18 @@ class StorePlace:
 
 
 def parse_place(written: str) -> StorePlace:
-    """Read a path or the URL of a database; raises `InvalidInput`, without quoting it, for a broken URL."""
+    """Read a path or the URL of a database.
+
+    Raises `InvalidInput`, which does not quote it, for a broken URL, for a URL of anything else, and for
+    parameters of a connection (`host=… password=…`).
+    """
     if not _DATABASE.match(written):
+        if _OTHER_URL.match(written):
+            raise InvalidInput(
+                f"no store is kept at such a URL: {_FORM}; a Qdrant server is given as index=URL"
+            )
+        if _PARAMETERS.match(written):
+            raise InvalidInput(f"parameters of a connection are not read: {_FORM}")
         return StorePlace(shown=written)
     if "://" not in written:
         raise InvalidInput("give the URL of a database as text: a path has turned its // into /")

@@ -28,7 +28,7 @@ import anyio
 
 from pagestore import History, OpenInfo, Page, PageId, PageInfo, Turn
 from pagestore.codec import opened_as
-from pagestore.errors import Corrupt, PageNotFound, PageStoreError, ReadOnly
+from pagestore.errors import Corrupt, Inaccessible, PageNotFound, PageStoreError, ReadOnly
 from tiermem.errors import IndexMismatch, MalformedReply, ModelRefused, TierMemError, unexpected
 from tiermem.index.absent import AbsentIndex
 from tiermem.index.interface import (
@@ -108,7 +108,7 @@ class Projection:
         what = f"space {self._ledger.space}"
         try:
             await step()
-        except TierMemError as error:
+        except (TierMemError, Inaccessible) as error:
             return Unfinished(stage="index", what=what, reason=repr(error))
         except Exception as error:  # noqa: BLE001  # reported in the result, and logged
             return Unfinished(stage="index", what=what, reason=unexpected(error, f"indexing {what}"))

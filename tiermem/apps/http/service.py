@@ -20,7 +20,7 @@ from anyio import to_thread
 
 import tiermem
 from pagestore import SpaceId
-from pagestore.errors import Corrupt, PageStoreError, SpaceNotFound
+from pagestore.errors import Corrupt, Inaccessible, PageStoreError, SpaceNotFound
 from tiermem.apps.http.access import Access, Caller
 from tiermem.apps.http.keys import Keys
 from tiermem.apps.http.limits import Limits, Rates, Repeats, SlowDown
@@ -172,6 +172,8 @@ class Service:
         problem = problem_of(error, retry_after=wait)
         if problem.status >= 500:
             log.warning("serving %s: %s: %s", doing, type(error).__name__, error)
+        if isinstance(error, Inaccessible) and self._place.url is not None:
+            return replace(problem, detail=_DATABASE_DOWN, next=_LATER)
         return replace(problem, detail=self._here(problem.detail))
 
     async def close(self) -> None:
@@ -284,6 +286,8 @@ def _without_path(text: str, path: str) -> str:
     return done
 
 
+_DATABASE_DOWN = "the database that holds this memory cannot be used now"
+_LATER = "try again in a little while; the log of the server says more"
 _CHECKPOINT = "the checkpoint is not of this log as it is: take it as evidence, or send the one you kept"
 
 

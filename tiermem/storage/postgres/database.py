@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from threading import Lock
@@ -39,6 +39,8 @@ _SECONDS = 10
 """How long a connection is waited for."""
 _RETRY_SECONDS = 1.0
 """After how long a connection that could not be made is asked for again."""
+_SHORT_WAIT = 0.25
+"""How long a connection is waited for while the server is known to be down."""
 _MIGRATION_LOCK = 8_390_276_148_510_611
 """The advisory lock under which migrations run."""
 _FIND_TABLE: LiteralString = "SELECT FROM pg_tables WHERE schemaname = 'tiermem' AND tablename = 'migrations'"
@@ -81,7 +83,10 @@ class Database:
         self._claims = Claims(options, self.translating)
         # Two pools: who waits for a connection to read may hold a lock that a writer with a connection needs.
         # And a third one: long transactions keep no other from writing, and need the log while they last.
-        self._readers, self._writers, self._long_writers = (_pool(options) for _ in range(3))
+        self._has_timed_out = self._has_failed_to_connect = False
+        self._readers, self._writers, self._long_writers = (
+            _pool(options, self._note_failed_connect) for _ in range(3)
+        )
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
@@ -91,7 +96,7 @@ class Database:
     ) -> list[Row]:
         """Execute a query that reads; returns its rows. `settings` is a statement that sets what it needs."""
         self._refuse_after_a_fork()
-        with self.translating(), _connection(self._readers) as connection:
+        with self.translating(), self._connection(self._readers) as connection:
             if not settings:
                 return connection.execute(query, parameters, binary=True).fetchall()
             with connection.transaction():
@@ -124,7 +129,7 @@ class Database:
         self._refuse_after_a_fork()
         with (
             self.translating(),
-            _connection(self._readers) as connection,
+            self._connection(self._readers) as connection,
             connection.transaction(),
             connection.cursor("rows", binary=True) as cursor,
         ):
@@ -138,7 +143,7 @@ class Database:
         self._refuse_after_a_fork()
         pool = self._long_writers if is_long else self._writers
         with self.translating():
-            transaction = Transaction(self, pool, _acquire(pool))
+            transaction = Transaction(self, pool, self._acquire(pool))
         try:
             idle = _LONG_IDLE if is_long else _IDLE
             transaction.execute(("BEGIN", ()), (_SETTINGS, [_LOCK_WAIT, idle]), (_LOCK, [lock]))
@@ -172,6 +177,33 @@ class Database:
         self._readers.close()
         self._writers.close()
         self._long_writers.close()
+
+    def _acquire(self, pool: ConnectionPool[Connection]) -> Connection:
+        """Acquire a connection, also from a server that comes back while it is waited for.
+
+        Once a caller has waited in vain because no connection could be made, the next ones wait for a quarter
+        of a second, until one succeeds.
+        """
+        is_down = self._has_timed_out and self._has_failed_to_connect
+        waits = [_SHORT_WAIT] if is_down else [_RETRY_SECONDS] * round(_SECONDS / _RETRY_SECONDS)
+        for wait in waits:
+            with suppress(PoolTimeout):
+                connection = pool.getconn(wait)
+                self._has_timed_out = self._has_failed_to_connect = False
+                return connection
+        self._has_timed_out = True
+        raise PoolTimeout(f"no connection within {sum(waits):g} s")
+
+    @contextmanager
+    def _connection(self, pool: ConnectionPool[Connection]) -> Iterator[Connection]:
+        connection = self._acquire(pool)
+        try:
+            yield connection
+        finally:
+            pool.putconn(connection)
+
+    def _note_failed_connect(self, _pool: object) -> None:
+        self._has_failed_to_connect = True
 
     def _refuse_after_a_fork(self) -> None:
         if os.getpid() != self._process:
@@ -310,8 +342,11 @@ def _server(options: dict[str, Any]) -> str:
     return f"{host}:{options['port']}" if "port" in options else str(host)
 
 
-def _pool(options: dict[str, Any]) -> ConnectionPool[Connection]:
-    """Connections that are opened when they are needed, and checked before they are used again."""
+def _pool(options: dict[str, Any], on_failure: Callable[[object], None]) -> ConnectionPool[Connection]:
+    """Connections that are opened when they are needed, and checked before they are used again.
+
+    `on_failure` is called when no connection can be made.
+    """
     return ConnectionPool(
         kwargs={**options, "autocommit": True, "prepare_threshold": None},
         min_size=0,
@@ -319,26 +354,10 @@ def _pool(options: dict[str, Any]) -> ConnectionPool[Connection]:
         open=True,
         # The pool itself would wait longer after each failure, for minutes after a server has come back.
         reconnect_timeout=_RETRY_SECONDS / 2,
+        reconnect_failed=on_failure,
         check=ConnectionPool.check_connection,
         num_workers=1,
     )
-
-
-def _acquire(pool: ConnectionPool[Connection]) -> Connection:
-    """Acquire a connection, also from a server that comes back while it is waited for."""
-    for _ in range(round(_SECONDS / _RETRY_SECONDS)):
-        with suppress(PoolTimeout):
-            return pool.getconn(_RETRY_SECONDS)
-    raise PoolTimeout(f"no connection within {_SECONDS} s")
-
-
-@contextmanager
-def _connection(pool: ConnectionPool[Connection]) -> Iterator[Connection]:
-    connection = _acquire(pool)
-    try:
-        yield connection
-    finally:
-        pool.putconn(connection)
 
 
 def _migrations() -> list[bytes]:
