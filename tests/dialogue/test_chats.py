@@ -137,6 +137,7 @@ def test_a_telegram_chat() -> None:
     document = {
         "name": "Ann",
         "type": "personal_chat",
+        "id": 9,
         "messages": [
             {"id": 1, "type": "message", "date": "2024-05-14T21:58:00", "from": "Ann", "text": "Hi"},
             {
@@ -152,20 +153,18 @@ def test_a_telegram_chat() -> None:
         ],
     }  # fmt: skip
     expected = {
-        "Ann 2024-05-14": [("Ann", "Hi"), ("Bob", "see example.org")],
-        "Ann 2024-05-15": [("Ann", "[photo]"), ("Bob", "[call]"), ("Deleted Account", "bye")],
+        "telegram:9 2024-05-14": [("Ann", "Hi"), ("Bob", "see example.org")],
+        "telegram:9 2024-05-15": [("Ann", "[photo]"), ("Bob", "[call]"), ("Deleted Account", "bye")],
     }
     assert said(read_one(json.dumps(document), "result.json")) == expected
     account = {"about": "…", "chats": {"list": [document, {"name": "Empty", "messages": []}]}}
-    assert said(read_one(json.dumps(account), "result.json")) == {
-        name.replace("Ann", "Ann (1)"): turns for name, turns in expected.items()
-    }
+    assert said(read_one(json.dumps(account), "result.json")) == expected
 
 
 def test_a_discord_channel() -> None:
     document = {
         "guild": {"name": "Garden"},
-        "channel": {"name": "roses"},
+        "channel": {"id": "77", "name": "roses"},
         "messages": [
             {
                 "id": "9",
@@ -177,7 +176,7 @@ def test_a_discord_channel() -> None:
         ],
     }
     conversation = read_one(json.dumps(document), "roses.json")
-    assert said(conversation) == {"roses 2024-05-14": [("Ann", "Look\n[file: rose.png]")]}
+    assert said(conversation) == {"discord:77 2024-05-14": [("Ann", "Look\n[file: rose.png]")]}
     assert conversation.sessions[0].turns[0].turn_id == "9"
 
 
@@ -195,19 +194,19 @@ SLACK_DAY: list[dict[str, Any]] = [
 
 def test_a_day_of_slack_and_a_whole_archive() -> None:
     alone = read_one(json.dumps(SLACK_DAY), "2024-05-14.json")
-    assert said(alone) == {"2024-05-14 2024-05-14": [("U1", "Ask @U2 & me"), ("Cy", "Hm")]}
+    assert list(said(alone).values()) == [[("U1", "Ask @U2 & me"), ("Cy", "Hm")]]
     users = [{"id": "U1", "profile": {"display_name": "Ann"}}, {"id": "U2", "name": "bob", "profile": {}}]
     archive = zipped(
         {
             "users.json": json.dumps(users),
-            "channels.json": "[]",
+            "channels.json": json.dumps([{"id": "C1", "name": "general"}]),
             "general/2024-05-15.json": json.dumps([SLACK_DAY[0] | {"ts": "1715810400.0"}]),
             "general/2024-05-14.json": json.dumps(SLACK_DAY),
         }
     )
     assert said(read_one(archive, "slack.zip")) == {
-        "general 2024-05-14": [("Ann", "Ask @bob & me"), ("Cy", "Hm")],
-        "general 2024-05-15": [("Ann", "Ask @bob & me")],
+        "slack:C1 2024-05-14": [("Ann", "Ask @bob & me"), ("Cy", "Hm")],
+        "slack:C1 2024-05-15": [("Ann", "Ask @bob & me")],
     }
 
 
@@ -234,7 +233,7 @@ def test_chatgpt_is_read_as_it_is_shown() -> None:
         "c": node("c", "a", "assistant", "In the sun."),
     }
     chat = {"title": "Roses", "id": "x1", "mapping": tree, "current_node": "c"}
-    expected = {"Roses (x1)": [("user", "Where do roses grow?"), ("assistant", "In the sun.")]}
+    expected = {"chatgpt:x1": [("user", "Where do roses grow?"), ("assistant", "In the sun.")]}
     assert said(read_one(json.dumps([chat]), "conversations.json")) == expected
     archive = zipped({"conversations.json": json.dumps([chat]), "chat.html": "<p>", "user.json": "{}"})
     conversation = read_one(archive, "export.zip")
@@ -245,7 +244,7 @@ def test_chatgpt_is_read_as_it_is_shown() -> None:
 def test_a_tree_that_bites_its_tail_ends() -> None:
     tree = {"a": node("a", "b", "user", "1"), "b": node("b", "a", "user", "2")}
     chat = {"title": "t", "id": "x", "mapping": tree, "current_node": "a"}
-    assert said(read_one(json.dumps([chat]), "c.json")) == {"t (x)": [("user", "2"), ("user", "1")]}
+    assert said(read_one(json.dumps([chat]), "c.json")) == {"chatgpt:x": [("user", "2"), ("user", "1")]}
 
 
 def test_claude() -> None:
@@ -264,7 +263,7 @@ def test_claude() -> None:
         ],
     }
     assert said(read_one(json.dumps([chat]), "conversations.json")) == {
-        "Roses (u1)": [("user", "See\n[file: a.txt]\nroses"), ("assistant", "Nice")]
+        "claude:u1": [("user", "See\n[file: a.txt]\nroses"), ("assistant", "Nice")]
     }
 
 
@@ -469,7 +468,7 @@ def test_chats_of_an_account_that_share_a_name_are_told_apart() -> None:
         "left_chats": {"list": [chat | {"id": 4}]},
     }
     assert list(said(read_one(json.dumps(account), "result.json"))) == [
-        f"result ({number}) 2024-05-08" for number in (2, 3, 4)
+        f"telegram:{number} 2024-05-08" for number in (2, 3, 4)
     ]
 
 
@@ -478,7 +477,7 @@ def test_spoken_words_of_a_chat_are_words() -> None:
     spoken["message"]["content"]["parts"] = [{"content_type": "audio_transcription", "text": "On Friday"}]
     spoken["message"]["metadata"] = []
     chat = {"title": "t", "id": "x", "mapping": {"a": spoken}}
-    assert said(read_one(json.dumps(chat), "c.json")) == {"t (x)": [("user", "On Friday")]}
+    assert said(read_one(json.dumps(chat), "c.json")) == {"chatgpt:x": [("user", "On Friday")]}
 
 
 def test_a_damaged_archive_and_what_a_mac_puts_into_one() -> None:
@@ -502,7 +501,7 @@ def test_subtitles_with_sentences_that_hold_colons_signs_and_two_voices() -> Non
 def test_one_chat_on_one_line_and_one_example_in_a_file_of_lines() -> None:
     tree = {"a": node("a", None, "user", "Hi")}
     assert said(read_one(json.dumps({"title": "t", "id": "x", "mapping": tree}))) == {
-        "t (x)": [("user", "Hi")]
+        "chatgpt:x": [("user", "Hi")]
     }
     example = {"messages": [{"role": "user", "content": "Hi"}]}
     assert said(read_one(json.dumps(example) + "\n", "train.jsonl")) == {"train-1": [("user", "Hi")]}
@@ -512,7 +511,7 @@ def test_one_chat_on_one_line_and_one_example_in_a_file_of_lines() -> None:
 
 def test_what_bots_attach_is_kept() -> None:
     bot = {"type": "message", "ts": "1715724000.0", "text": "", "attachments": [{"text": "Build failed"}]}
-    assert said(read_one(json.dumps([bot]), "d.json")) == {"d 2024-05-14": [("bot", "Build failed")]}
+    assert list(said(read_one(json.dumps([bot]), "d.json")).values()) == [[("bot", "Build failed")]]
 
 
 def test_a_table_with_date_and_time_apart_and_a_row_without_words() -> None:

@@ -42,14 +42,14 @@ def lines_of(said: dict[str, list[Turn]]) -> dict[str, list[tuple[str, str | Non
 def test_of_mem0_facts_are_its_own_and_what_was_kept_as_said_is_its_speakers() -> None:
     said = read("mem0.json")
     assert lines_of(said) == {
-        "mem0 (ann)": [
+        "mem0:ann": [
             ("assistant", "assistant", "Lovely."),
             ("mem0", "memory", "User's dog Biscuit is allergic to chicken"),
             ("user", "user", "I moved to Oslo in March."),
             ("mem0", "memory", "Likes green tea"),  # changed since: nobody's words any more
         ]
     }
-    fact = said["mem0 (ann)"][1]
+    fact = said["mem0:ann"][1]
     assert fact.metadata == {
         "from": "mem0",
         "user_id": "ann",
@@ -96,7 +96,7 @@ def database(path: Path, script: str = TABLES) -> Path:
 def test_of_mem0s_database_the_words_are_read_and_memories_as_they_stand(tmp_path: Path) -> None:
     (conversation,) = read_dialogue(database(tmp_path / "history.db"))
     assert lines_of(turns(conversation)) == {
-        "mem0 (run_id=s1&user_id=ann)": [
+        "mem0:run_id=s1&user_id=ann": [
             ("Ann", "user", "My dog Biscuit is allergic to chicken."),
             ("assistant", "assistant", "Noted!"),
         ],
@@ -217,7 +217,7 @@ def test_a_database_that_takes_too_many_steps_is_given_up(
 
 def test_of_graphiti_episodes_are_words_and_edges_what_it_says() -> None:
     assert lines_of(read("graphiti.json")) == {
-        "zep (ann)": [
+        "zep:ann": [
             ("Ann", None, "My dog Biscuit is allergic to chicken."),
             ("assistant", "assistant", "Noted."),
             ("a note", "tool", "The boat is in the shed."),
@@ -228,20 +228,18 @@ def test_of_graphiti_episodes_are_words_and_edges_what_it_says() -> None:
 
 def test_pages_of_zep_are_read_by_thread_and_by_graph() -> None:
     assert lines_of(read("zep-messages.json")) == {
-        "zep (t1)": [
+        "zep:t1": [
             ("Ann", "user", "My dog Biscuit is allergic to chicken."),
             ("assistant", "assistant", "Noted."),
         ]
     }
-    assert lines_of(read("zep-episodes.json")) == {
-        "zep (g1)": [("a note", "tool", "The boat is in the shed.")]
-    }
-    assert lines_of(read("zep-edges.json")) == {"zep (g1)": [("zep", "memory", "Ann lives in Oslo")]}
+    assert lines_of(read("zep-episodes.json")) == {"zep:g1": [("a note", "tool", "The boat is in the shed.")]}
+    assert lines_of(read("zep-edges.json")) == {"zep:g1": [("zep", "memory", "Ann lives in Oslo")]}
 
 
 def test_of_an_agent_file_messages_are_words_and_blocks_what_letta_says() -> None:
     assert lines_of(read("letta.af")) == {
-        "letta (LettaBot)": [
+        "letta:LettaBot": [
             ("user", "user", "My dog Biscuit is allergic to chicken."),
             (
                 "assistant",
@@ -250,7 +248,7 @@ def test_of_an_agent_file_messages_are_words_and_blocks_what_letta_says() -> Non
                 '"new_str": "Dog Biscuit: no chicken"})]',
             ),
         ],
-        "letta (LettaBot) blocks": [("letta", "memory", "First name: Ann\nDog Biscuit: no chicken")],
+        "letta:LettaBot blocks": [("letta", "memory", "First name: Ann\nDog Biscuit: no chicken")],
     }
 
 
@@ -265,18 +263,18 @@ def test_an_older_agent_file_is_one_agent() -> None:
     }
     (conversation,) = read_dialogue(io.StringIO(json.dumps(older)))
     assert lines_of(turns(conversation)) == {
-        "letta (Sam)": [("user", "user", "Hello.")],
-        "letta (Sam) blocks": [("letta", "memory", "First name: Ann")],
+        "letta:Sam": [("user", "user", "Hello.")],
+        "letta:Sam blocks": [("letta", "memory", "First name: Ann")],
     }
 
 
 def test_of_langmem_every_item_is_what_it_says_by_namespace() -> None:
     assert lines_of(read("langmem.json")) == {
-        "langmem (memories/ann)": [
+        "langmem:memories/ann": [
             ("langmem", "memory", "Prefers dark mode"),
             ("langmem", "memory", "Likes sushi"),
         ],
-        "langmem (profile/ann)": [("langmem", "memory", "name: Ann\ncity: Oslo")],
+        "langmem:profile/ann": [("langmem", "memory", "name: Ann\ncity: Oslo")],
     }
 
 
@@ -345,6 +343,6 @@ def test_where_only_what_is_proved_may_be_answered_another_memory_is_not_enough(
     with tiermem.open(
         tmp_path / "memory", engine="local", embedder=HashEmbedder(), unproved="abstain"
     ) as memory:
-        memory.add(read("mem0.json")["mem0 (ann)"])
+        memory.add(read("mem0.json")["mem0:ann"])
         memory.flush()
         assert memory.ask("What is Biscuit allergic to?").abstained

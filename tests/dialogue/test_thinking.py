@@ -82,7 +82,7 @@ def test_a_turn_that_was_imported_with_its_thinking_is_known(
     file.write_text(claude([*parts, {"type": "text", "text": "Take the early ferry."}]))
     with tiermem.open(tmp_path / "memory") as memory:
         text = "\n".join([*before, "Take the early ferry."])
-        memory.add(Turn(speaker="assistant", text=text, turn_id="m1"), session="Ferry (k1)")
+        memory.add(Turn(speaker="assistant", text=text, turn_id="m1"), session="claude:k1")
     (space,) = as_json(tmp_path / "memory", "ingest", str(file))["spaces"]
     assert (space["new"], space["known"]) == (0, 1)
 

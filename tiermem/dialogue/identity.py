@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -20,7 +20,21 @@ from tiermem.dialogue.interface import DialogueSession, ImportedTurn
 _PLACE = re.compile(r"@(?P<position>\d{1,9})(?: (?P<moment>[0-9T:.+-]{1,40}))?")
 
 
-def identify_turns(session: str, turns: Iterable[Turn]) -> DialogueSession:
+def chat_id(form: str, own_id: object, turns: Sequence[Turn]) -> str:
+    """The id of a chat: its format and its own id, `telegram:9`.
+
+    A chat without an id of its own is known by a digest of how it begins: the ids, times and speakers of its
+    first turn and of the first one that no app wrote. Titles and names of files may change and count for
+    nothing.
+    """
+    if isinstance(own_id, str | int) and own_id != "":
+        return f"{form}:{own_id}"
+    first = [*turns[:1], *(turn for turn in turns if turn.role != "system")][:2]
+    parts = [part for turn in first for part in (turn.turn_id or "", _moment(turn), turn.speaker)]
+    return f"{form}:{_digest(parts)}"
+
+
+def identify_turns(session: str, turns: Iterable[Turn], *, title: str | None = None) -> DialogueSession:
     """A session in which every turn has an id."""
     named = [
         turn if turn.turn_id is not None else replace(turn, turn_id=_place(position, turn))
@@ -28,6 +42,7 @@ def identify_turns(session: str, turns: Iterable[Turn]) -> DialogueSession:
     ]
     return DialogueSession(
         session=SessionId(session),
+        title=title,
         turns=tuple(turn.plain() if isinstance(turn, ImportedTurn) else turn for turn in named),
         earlier={
             turn.turn_id or "": turn.earlier
@@ -50,8 +65,7 @@ def alternatives(turn: Turn) -> Iterator[Turn]:
     found = _PLACE.fullmatch(turn.turn_id or "")
     if found is None:
         raise ValueError(f"{turn.turn_id!r} is no place in a file")
-    content = "\x1f".join((turn.speaker, found["moment"] or "", turn.text))
-    digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    digest = _digest((turn.speaker, found["moment"] or "", turn.text))
     yield replace(turn, turn_id=f"{found['position']}-{digest}")
     yield turn
     for number in count(2):
@@ -60,3 +74,11 @@ def alternatives(turn: Turn) -> Iterator[Turn]:
 
 def _place(position: int, turn: Turn) -> str:
     return f"@{position}" if turn.said_at is None else f"@{position} {turn.said_at.isoformat()}"
+
+
+def _moment(turn: Turn) -> str:
+    return "" if turn.said_at is None else turn.said_at.isoformat()
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -68,11 +68,13 @@ def imported_turn(turn: Turn, earlier: tuple[Rendering, ...] = ()) -> ImportedTu
 class DialogueSession:
     """What was said in one go: its turns in the order they were said. Every turn has a `turn_id`.
 
-    `earlier` are earlier renderings by turn id, see `ImportedTurn`.
+    `title` is what the chat is called, or the name of its file. `earlier` are earlier renderings by turn id,
+    see `ImportedTurn`.
     """
 
     session: SessionId
     turns: tuple[Turn, ...]
+    title: str | None = None
     earlier: Mapping[str, tuple[Rendering, ...]] = field(default_factory=dict, hash=False)
 
     def imported_turns(self) -> tuple[ImportedTurn, ...]:

@@ -13,8 +13,8 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import record
-from tiermem.dialogue.formats.source import Reader, Source, alone, join_texts, moment
-from tiermem.dialogue.identity import identify_turns
+from tiermem.dialogue.formats.source import Reader, Source, alone, join_texts, moment, title_of
+from tiermem.dialogue.identity import chat_id, identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession, imported_turn
 from tiermem.dialogue.messages import THINKING, turn_of
 from tiermem.errors import InvalidInput
@@ -33,8 +33,9 @@ def _chat(chat: object, number: int, source: Source) -> Iterator[DialogueSession
     with record(f"chat {number}"):
         if not isinstance(chat, Mapping) or not isinstance(chat.get("mapping"), Mapping):
             raise InvalidInput("not a chat with a 'mapping'")
-        name = chat.get("conversation_id") or chat.get("id") or f"chat-{number}"
-        yield identify_turns(f"{chat.get('title') or 'chat'} ({name})", list(_turns(chat, source)))
+        turns = list(_turns(chat, source))
+        name = chat_id("chatgpt", chat.get("conversation_id") or chat.get("id"), turns)
+        yield identify_turns(name, turns, title=title_of(chat.get("title")))
 
 
 def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:

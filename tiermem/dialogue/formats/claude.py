@@ -10,8 +10,8 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, objects, record
-from tiermem.dialogue.formats.source import Reader, Source, alone, join_texts, moment
-from tiermem.dialogue.identity import identify_turns
+from tiermem.dialogue.formats.source import Reader, Source, alone, join_texts, moment, title_of
+from tiermem.dialogue.identity import chat_id, identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
 from tiermem.dialogue.messages import earlier_words_of, thinking_of, words_of
 from tiermem.errors import InvalidInput
@@ -32,8 +32,9 @@ def _chat(chat: object, number: int, source: Source) -> Iterator[DialogueSession
     with record(f"chat {number}"):
         if not isinstance(chat, Mapping):
             raise InvalidInput("not a chat")
-        name = chat.get("uuid") or f"chat-{number}"
-        yield identify_turns(f"{chat.get('name') or 'chat'} ({name})", list(_turns(chat, source)))
+        turns = list(_turns(chat, source))
+        title = title_of(chat.get("name"))
+        yield identify_turns(chat_id("claude", chat.get("uuid"), turns), turns, title=title)
 
 
 def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:

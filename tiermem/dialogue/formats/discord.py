@@ -8,7 +8,8 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, objects, record
-from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts, moment
+from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts, moment, title_of
+from tiermem.dialogue.identity import chat_id
 from tiermem.dialogue.interface import Conversation, ImportedTurn
 from tiermem.errors import InvalidInput
 
@@ -30,8 +31,9 @@ def _read(source: Source) -> tuple[Conversation, ...]:
     channel = source.first.get("channel")
     if not isinstance(channel, Mapping):
         raise InvalidInput("no 'channel', as DiscordChatExporter writes it")
-    name = channel.get("name")
-    return alone(by_day(name if isinstance(name, str) and name else source.session, _turns(source)))
+    turns = list(_turns(source))
+    title = title_of(channel.get("name")) or source.session
+    return alone(by_day(chat_id("discord", channel.get("id"), turns), turns, title))
 
 
 def _turns(source: Source) -> Iterator[Turn]:

@@ -84,9 +84,9 @@ def by_session(turns: Iterable[tuple[str, Turn | None]]) -> tuple[DialogueSessio
 
 
 def session_name(by: str, names: Iterable[object]) -> str:
-    """The name of a session: `mem0 (ann)` with the first name given, or `mem0` without one."""
+    """The id of a session: `mem0:ann` with the first name given, or `mem0` without one."""
     name = next((one for one in names if isinstance(one, str) and one), None)
-    return by if name is None else f"{by} ({name})"
+    return by if name is None else f"{by}:{name}"
 
 
 def read_memories(source: Source, keys: Sequence[str], read: Any) -> tuple[Conversation, ...]:

@@ -1,7 +1,8 @@
 """Slack's exports: the messages of one day in a JSON file, or the whole archive. A session a day.
 
 In an archive every channel is a folder, and `users.json` tells who the user ids are. In a file by itself
-names come from the messages' own `user_profile`, and otherwise the ids are the names of their users.
+names come from the messages' own `user_profile`, and otherwise the ids are the names of their users. The ids
+of channels are in `channels.json` and its like; a file by itself names no channel.
 The metadata of a turn says its `channel`, and the `thread` it is in, by the time stamp of the first message.
 """
 
@@ -15,11 +16,14 @@ from typing import Any
 from pagestore import Turn
 from tiermem.dialogue.error_location import objects, record
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts
+from tiermem.dialogue.identity import chat_id
 from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
 from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
 
 USERS = "users.json"
+CHANNELS = ("channels.json", "groups.json", "mpims.json", "dms.json")
+"""The files of an archive that list its channels."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
 _MENTION = re.compile(r"<@(\w{1,40})>")
 _MARKUP = re.compile(r"<(?P<kind>[@#!]?)(?P<of>[^<>|]{1,2000})(?:\|(?P<label>[^<>]{0,500}))?>")
@@ -30,7 +34,8 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(by_day(source.session, list(_turns(source.document, {}))))
+    turns = list(_turns(source.document, {}))
+    return alone(by_day(chat_id("slack", None, turns), turns, source.session))
 
 
 def read_archive(files: Mapping[str, str]) -> tuple[Conversation, ...]:
@@ -38,6 +43,7 @@ def read_archive(files: Mapping[str, str]) -> tuple[Conversation, ...]:
     users: dict[str, str] = {}
     with record(USERS):
         users = _users(load_json(next(text for name, text in files.items() if name.endswith(USERS))))
+    ids = _channel_ids(files)
     channels: dict[str, list[Turn]] = {}
     for name in sorted(files):
         *_, channel, file = ("", "", *name.split("/"))
@@ -46,8 +52,21 @@ def read_archive(files: Mapping[str, str]) -> tuple[Conversation, ...]:
                 channels.setdefault(channel, []).extend(_turns(load_json(files[name]), users, channel))
     sessions: list[DialogueSession] = []
     for channel, turns in channels.items():
-        sessions.extend(by_day(channel, turns))
+        sessions.extend(by_day(chat_id("slack", ids.get(channel, channel), turns), turns, channel))
     return alone(sessions)
+
+
+def _channel_ids(files: Mapping[str, str]) -> dict[str, str]:
+    """The ids of channels by the names of their folders; a folder of direct messages is named by its id."""
+    ids: dict[str, str] = {}
+    for name, text in files.items():
+        if name.rpartition("/")[2] in CHANNELS:
+            with record(name):
+                document = load_json(text)
+                listed = document if isinstance(document, list) else []
+                channels = [one for one in listed if isinstance(one, Mapping) and one.get("id")]
+                ids |= {str(one.get("name") or one["id"]): str(one["id"]) for one in channels}
+    return ids
 
 
 def _users(document: object) -> dict[str, str]:

@@ -92,8 +92,8 @@ def alone(sessions: Iterable[DialogueSession]) -> tuple[Conversation, ...]:
     return (Conversation(space_hint=None, sessions=tuple(one for one in sessions if one.turns)),)
 
 
-def by_day(name: str, turns: Iterable[Turn]) -> tuple[DialogueSession, ...]:
-    """A chat that never ends, as one session a day, named after the chat and the day.
+def by_day(chat: str, turns: Iterable[Turn], title: str | None) -> tuple[DialogueSession, ...]:
+    """A chat that never ends, as one session a day, whose id is that of the chat and the day.
 
     A later export of the same chat has the same sessions, with more turns. Turns without a time belong
     to the day before them.
@@ -103,7 +103,7 @@ def by_day(name: str, turns: Iterable[Turn]) -> tuple[DialogueSession, ...]:
     for turn in turns:
         day = f" {turn.said_at:%Y-%m-%d}" if turn.said_at is not None else day
         days.setdefault(day, []).append(turn)
-    return tuple(identify_turns(name + day, said) for day, said in days.items())
+    return tuple(identify_turns(chat + day, said, title=title) for day, said in days.items())
 
 
 def join_texts(parts: Iterable[object]) -> str:
@@ -114,3 +114,8 @@ def join_texts(parts: Iterable[object]) -> str:
 def moment(value: object) -> datetime | None:
     """The moment a time stamp of an export writes, `None` where there is none."""
     return parse_time(value)
+
+
+def title_of(value: object) -> str | None:
+    """The title that an export gives a chat, `None` where there is none."""
+    return value if isinstance(value, str) and value.strip() else None

@@ -12,7 +12,8 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, record
-from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts, moment
+from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts, moment, title_of
+from tiermem.dialogue.identity import chat_id
 from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
 from tiermem.errors import InvalidInput
 
@@ -31,21 +32,20 @@ def _knows(source: Source) -> bool:
 def _read(source: Source) -> tuple[Conversation, ...]:
     first = source.first
     if not isinstance(first.get("chats"), Mapping):
-        return alone(_chat(first, 1, source.session, one_of_many=False))
+        return alone(_chat(first, 1, source.session))
     listed = [chat for key in ("chats", "left_chats") for chat in listing(first.get(key) or {}, "list")]
     chats = enumerate(listed, start=1)
-    return alone(one for n, chat in chats for one in _chat(chat, n, source.session, one_of_many=True))
+    return alone(one for n, chat in chats for one in _chat(chat, n, source.session))
 
 
-def _chat(chat: object, number: int, otherwise: str, *, one_of_many: bool) -> Iterator[DialogueSession]:
-    """The days of a chat. In an account several may have one name, or none: there the id tells them apart."""
+def _chat(chat: object, number: int, otherwise: str) -> Iterator[DialogueSession]:
+    """The days of a chat."""
     with record(f"chat {number}"):
         if not isinstance(chat, Mapping):
             raise InvalidInput("not a chat")
-        name = chat.get("name")
-        named = name if isinstance(name, str) and name else otherwise
-        named = f"{named} ({chat.get('id', number)})" if one_of_many else named
-        yield from by_day(named, list(_turns(chat)))
+        turns = list(_turns(chat))
+        title = title_of(chat.get("name")) or otherwise
+        yield from by_day(chat_id("telegram", chat.get("id"), turns), turns, title)
 
 
 def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:

@@ -159,7 +159,8 @@ def _half(stamp: re.Match[str]) -> Literal["am", "pm"] | None:
 def _read(source: Source) -> tuple[Conversation, ...]:
     messages = list(_messages(source.text))
     order = _order(messages)
-    return alone(by_day(source.session, (turn for message in messages for turn in _turn(message, order))))
+    turns = [turn for message in messages for turn in _turn(message, order)]
+    return alone(by_day(source.session, turns, source.session))
 
 
 def _messages(text: str) -> Iterator[_Message]:
