@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -146,8 +147,43 @@ def test_add_of_a_turn_raises_conflict(memory: tiermem.Memory) -> None:
 def test_another_speaker_and_another_trust_supersede_nothing(memory: tiermem.Memory, other: Turn) -> None:
     first = Turn(speaker="Ines", text="The concert begins at six", turn_id="a")
     add_session(memory, first)
-    assert add_session(memory, other).edited == 1
+    assert add_session(memory, other).edited == (other.speaker == first.speaker)
     assert shown_texts(memory, "concert begins") == {first.text, other.text}
+    assert add_session(memory, other).new == 0
+
+
+AT = datetime.fromisoformat("2025-02-03T10:00:00")
+BARITONE = Turn(speaker="Ines", text="The baritone is ill", turn_id="5", said_at=AT)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(BARITONE, text="The organ was tuned", said_at=AT + timedelta(days=40)),
+        replace(BARITONE, text="The organ was tuned", said_at=AT + timedelta(minutes=1)),
+        replace(BARITONE, text="The organ was tuned", said_at=AT.replace(tzinfo=UTC)),
+        replace(BARITONE, text="The organ was tuned", said_at=None),
+        replace(BARITONE, text="The organ was tuned", speaker="Rui"),
+        replace(BARITONE, text="The organ was tuned", speaker="Rui", said_at=None),
+    ],
+)
+def test_another_speaker_or_time_is_another_message(memory: tiermem.Memory, other: Turn) -> None:
+    """Another message has an id of its own: it is known again, edited, and erased by itself."""
+    assert add_session(memory, BARITONE).new == 1
+    added = add_session(memory, other)
+    assert (added.new, added.edited) == (1, 0)
+    assert add_session(memory, BARITONE, other).new == 0
+    assert shown_texts(memory, "baritone organ") == {BARITONE.text, other.text}
+    edited = replace(other, text="The organ was tuned on Monday")
+    assert add_session(memory, edited).edited == 1
+    assert shown_texts(memory, "baritone organ") == {BARITONE.text, edited.text}
+    memory.erase(turn="5", session="chat", reason="asked for")
+    assert shown_texts(memory, "baritone organ") == {edited.text}
+    turns = [line.turn for info in memory.pages() for line in memory.page(info.id).lines]
+    (own_id,) = {turn.turn_id for turn in turns if turn and turn.text == other.text}
+    memory.erase(turn=own_id, session="chat", reason="asked for")
+    assert add_session(memory, other, edited).new == 0
+    assert not shown_texts(memory, "baritone organ")
 
 
 def test_a_speaker_who_was_renamed_says_the_same(memory: tiermem.Memory) -> None:

@@ -1,7 +1,7 @@
 """Reads dialogue as people have it: chat messages, JSON lines, transcripts, LoCoMo, LongMemEval."""
 
 from tiermem.dialogue.export import line_of
-from tiermem.dialogue.identity import alternatives, is_placed
+from tiermem.dialogue.identity import alternatives, is_placed, own_id
 from tiermem.dialogue.interface import (
     VERSION_OF,
     Conversation,
@@ -26,6 +26,7 @@ __all__ = [
     "as_turns",
     "is_placed",
     "line_of",
+    "own_id",
     "parse_time",
     "read_dialogue",
     "until",

@@ -72,6 +72,11 @@ def alternatives(turn: Turn) -> Iterator[Turn]:
         yield replace(turn, turn_id=f"{turn.turn_id}~{number}")
 
 
+def own_id(turn: Turn) -> str:
+    """The id of a message whose id in the file is that of another message: with its time and speaker."""
+    return " ".join(part for part in (turn.turn_id, _moment(turn), _digest([turn.speaker])) if part)
+
+
 def _place(position: int, turn: Turn) -> str:
     return f"@{position}" if turn.said_at is None else f"@{position} {turn.said_at.isoformat()}"
 

@@ -18,9 +18,15 @@ from itertools import islice, pairwise
 
 from pagestore import Page, PageLine, SessionId, Turn
 from pagestore.rendering import render_turn
-from tiermem.dialogue import VERSION_OF, ImportedTurn, alternatives, is_placed
+from tiermem.dialogue import VERSION_OF, ImportedTurn, alternatives, is_placed, own_id
 from tiermem.ledger import Ledger
-from tiermem.writing.versions import known_version, later_versions, versions_by_message
+from tiermem.writing.versions import (
+    is_version,
+    known_version,
+    later_versions,
+    message_of,
+    versions_by_message,
+)
 
 _OF_A_FILE = re.compile(r"@\d{1,9}( [0-9T:.+-]{1,40})?(~\d+)?|\d{1,9}-[0-9a-f]{12}")
 """The ids that turns of files are stored by; the last ones are of versions before."""
@@ -50,8 +56,8 @@ class _StoredTurn:
 
 async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> ResolvedTurns:
     """The turns, those with a place for an id under the id their words have in the session, or a new one."""
-    edits = await _edits(ledger, session, turns)
     turns = await _in_stored_words(ledger, session, turns)
+    edits = await _edits(ledger, session, turns)
     how = dict(enumerate(await ledger.taken(session, turns)))
     found = {n: None if how[n] == "erased" else turn for n, turn in enumerate(turns) if not is_placed(turn)}
     found |= edits.turns
@@ -97,31 +103,43 @@ def _plain(turn: Turn) -> Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Edits:
-    """Turns whose ids are stored with other words, by place, as the versions to store; `None` if erased."""
+    """Turns whose ids are stored with other words, by place, as they are to be stored; `None` if erased.
+
+    They are later versions, of which `new` are not stored yet, or other messages.
+    """
 
     turns: dict[int, Turn | None]
     new: int
 
 
 async def _edits(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> _Edits:
-    """Find imported turns whose ids are stored with other words, and the version that each of them is."""
+    """Find imported turns whose ids are stored with other words, and what each of them is.
+
+    The same speaker at the same time makes it a version of the stored message; else it is another message.
+    """
     messages = {
         n: turn for n, turn in enumerate(turns) if isinstance(turn, ImportedTurn) and not is_placed(turn)
     }
     how = await ledger.taken(session, tuple(messages.values()))
-    edited = {n: turn for (n, turn), taken in zip(messages.items(), how, strict=True) if taken == "other"}
-    if not edited:
+    taken = {n: turn for (n, turn), found in zip(messages.items(), how, strict=True) if found == "other"}
+    if not taken:
         return _Edits(turns={}, new=0)
-    stored = await _read_stored(ledger, session, {turn.agent for turn in edited.values()})
+    stored = await _read_stored(ledger, session, {turn.agent for turn in taken.values()})
     versions = versions_by_message(one.turn for one in stored if one.turn is not None)
-    found: dict[int, Turn | None] = {}
+    edited = {n: turn for n, turn in taken.items() if is_version(turn, versions.get(message_of(turn), ()))}
+    others = {n: replace(turn, turn_id=own_id(turn)) for n, turn in taken.items() if n not in edited}
+    how = await ledger.taken(session, tuple(others.values()))
+    known = dict(zip(others, how, strict=True))
+    found: dict[int, Turn | None] = {
+        n: None if known[n] == "erased" else turn for n, turn in others.items() if known[n] != "other"
+    }
     new = 0
-    for n, turn in edited.items():
-        known = versions.setdefault((turn.agent, turn.turn_id or ""), [])
-        found[n] = known_version(turn, known)
+    for n, turn in (edited | {n: turn for n, turn in others.items() if n not in found}).items():
+        known_versions = versions.setdefault(message_of(turn), [])
+        found[n] = known_version(turn, known_versions)
         if found[n] is None:
             found[n] = later = await _first_free(ledger, session, turn)
-            known += [] if later is None else [later]
+            known_versions += [] if later is None else [later]
             new += later is not None
     return _Edits(turns=found, new=new)
 

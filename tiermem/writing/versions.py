@@ -24,6 +24,26 @@ def is_version_of(turn: Turn, turn_id: object) -> bool:
     return bool(turn.metadata.get(VERSION_OF, turn.turn_id) == turn_id)
 
 
+Message = tuple[str | None, str]
+"""A message of a session: whose it is, and its id."""
+
+
+def message_of(turn: Turn) -> Message:
+    """The message that a turn is, or is a version of."""
+    return turn.agent, str(turn.metadata.get(VERSION_OF, turn.turn_id))
+
+
+def is_version(turn: ImportedTurn, versions: Sequence[Turn]) -> bool:
+    """Whether a turn is of the message with these versions: said at the same time, by the same speaker.
+
+    A speaker who was renamed has the same words.
+    """
+    if not versions or versions[0].said_at != turn.said_at:
+        return False
+    speakers = {turn.speaker, *(speaker for speaker, _ in turn.earlier)}
+    return versions[0].speaker in speakers or known_version(turn, versions) is not None
+
+
 def known_version(turn: ImportedTurn, versions: Iterable[Turn]) -> Turn | None:
     """The version with the words of `turn`, or with one of its earlier renderings; `None` without.
 
@@ -58,13 +78,13 @@ def older_versions(pages: Sequence[Page]) -> tuple[Older, ...]:
         ((page, line, line.turn) for page in pages for line in page.lines if line.turn is not None),
         key=lambda found: found[1].seq,
     )
-    newest: dict[tuple[str | None, str], Turn] = {}
-    for page, _, turn in lines:
+    newest: dict[Message, Turn] = {}
+    for _, _, turn in lines:
         if VERSION_OF in turn.metadata:
-            newest[page.agent, str(turn.metadata[VERSION_OF])] = turn
+            newest[message_of(turn)] = turn
     found = []
     for page, line, turn in lines:
-        later = newest.get((page.agent, str(turn.metadata.get(VERSION_OF, turn.turn_id))))
+        later = newest.get(message_of(turn))
         if later is not None and later.turn_id != turn.turn_id and supersedes(later, turn):
             found.append(Older(page_id=page.id, line=line, newest_id=later.turn_id or ""))
     return tuple(found)
@@ -75,11 +95,10 @@ def supersedes(later: Turn, older: Turn) -> bool:
     return (later.speaker, later.trust) == (older.speaker, older.trust)
 
 
-def versions_by_message(turns: Iterable[Turn]) -> dict[tuple[str | None, str], list[Turn]]:
-    """The versions of each message in order, by agent and id."""
-    versions: dict[tuple[str | None, str], list[Turn]] = {}
+def versions_by_message(turns: Iterable[Turn]) -> dict[Message, list[Turn]]:
+    """The versions of each message in order."""
+    versions: dict[Message, list[Turn]] = {}
     for turn in turns:
         if turn.turn_id is not None:
-            of = str(turn.metadata.get(VERSION_OF, turn.turn_id))
-            versions.setdefault((turn.agent, of), []).append(turn)
+            versions.setdefault(message_of(turn), []).append(turn)
     return versions
