@@ -1,9 +1,7 @@
 """Files read in more than once, edited, grown, erased from, or beside others with the same session name."""
 
-import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +38,6 @@ def texts(memory: tiermem.Memory) -> list[str | None]:
     ]
 
 
-def by_words(turn: Turn) -> Turn:
-    """The turn with the id that versions made of its words."""
-    assert turn.turn_id is not None
-    position, _, moment = turn.turn_id.removeprefix("@").partition(" ")
-    told = "\x1f".join((turn.speaker, moment, turn.text))
-    return replace(turn, turn_id=f"{position}-{hashlib.sha256(told.encode()).hexdigest()[:12]}")
-
-
 def test_a_file_that_has_grown_brings_what_is_new(memory: tiermem.Memory, tmp_path: Path) -> None:
     assert memory.add(read(tmp_path, *CHAT), session="chat").new == 2
     assert memory.add(read(tmp_path, *CHAT, {"speaker": "Ann", "text": "Bye."}), session="chat").new == 1
@@ -70,17 +60,6 @@ def test_a_turn_erased_does_not_come_back_with_its_file(memory: tiermem.Memory, 
     turns = read(tmp_path, *CHAT)
     memory.add(turns, session="chat")
     memory.erase(turn=turns[0].turn_id, session="chat", reason="asked to")
-    assert memory.add(turns, session="chat").new == 0
-    assert texts(memory) == [None, "Noted."]
-
-
-def test_a_file_read_in_by_a_version_whose_ids_were_made_of_words_is_known(
-    memory: tiermem.Memory, tmp_path: Path
-) -> None:
-    turns = read(tmp_path, *CHAT)
-    stored = [by_words(turn) for turn in turns]
-    memory.add(stored, session="chat")
-    memory.erase(turn=stored[0].turn_id, session="chat", reason="asked to")
     assert memory.add(turns, session="chat").new == 0
     assert texts(memory) == [None, "Noted."]
 
@@ -234,3 +213,44 @@ def test_many_equal_lines_are_told_from_a_new_one(memory: tiermem.Memory, tmp_pa
     many = ["ok"] * 400
     memory.add(talk(tmp_path, *many), session="chat")
     assert memory.add(talk(tmp_path, "Hello.", *many), session="chat").new == 1
+
+
+DAYS = [*said("Fresh bread on Monday.", "ok", "ok", "The oven is at 230.", "ok", "Bring flour.", day=9)]
+
+
+@pytest.mark.parametrize("lines", [DAYS, said("ok", "ok", "ok", day=3), said("Hm.", "Hm?", "Hm!", day=4)])
+@pytest.mark.parametrize("before", [1, 2, 5])
+def test_an_erased_day_stays_away_from_a_file_that_begins_earlier(
+    memory: tiermem.Memory, tmp_path: Path, lines: list[dict[str, Any]], before: int
+) -> None:
+    memory.add(read(tmp_path, *lines), session="chat")
+    memory.flush()
+    memory.erase(session="chat", reason="asked to")
+    earlier = [
+        {"speaker": "Ann", "text": lines[n % len(lines)]["text"], "timestamp": f"2023-05-01T09:0{n}"}
+        for n in range(before)
+    ]
+    added = memory.add(read(tmp_path, *earlier, *lines), session="chat")
+    assert (added.new, added.known, added.erased) == (before, 0, len(lines))
+    assert everything(memory) == [line["text"] for line in earlier]
+
+
+@pytest.mark.parametrize("gone", [0, 2, 3, 5])
+@pytest.mark.parametrize("who", ["Ann", "Bob"])
+def test_an_erased_turn_stays_away_beside_a_new_one_of_equal_length(
+    memory: tiermem.Memory, tmp_path: Path, gone: int, who: str
+) -> None:
+    turns = read(tmp_path, *DAYS)
+    memory.add(turns, session="chat")
+    memory.erase(turn=turns[gone].turn_id, session="chat", reason="asked to")
+    new = {"speaker": who, "text": "x" * len(DAYS[gone]["text"]), "timestamp": "2023-05-09T09:00"}
+    added = memory.add(read(tmp_path, *DAYS[:gone], new, *DAYS[gone:]), session="chat")
+    assert (added.new, added.known, added.erased) == (1, len(DAYS) - 1, 1)
+
+
+def test_two_who_speak_in_one_minute_have_places_of_their_own(memory: tiermem.Memory, tmp_path: Path) -> None:
+    at = {"timestamp": "2023-05-08T13:56"}
+    lines = [{"speaker": who, "text": text, **at} for who, text in (("Ann", "a"), ("Bob", "b"), ("Ann", "c"))]
+    ids = [turn.turn_id for turn in read(tmp_path, *lines)]
+    assert len(set(ids)) == 3
+    assert [turn.turn_id for turn in read(tmp_path, lines[1], lines[0], lines[2])] == [ids[1], ids[0], ids[2]]

@@ -56,6 +56,14 @@ def test_every_format_has_a_reader_and_every_reader_its_format() -> None:
 
 # WhatsApp
 
+
+def whatsapp_id(conversation: Conversation) -> str:
+    """The id of a chat of WhatsApp, which is the same for all of its days."""
+    (chat,) = {session.session.rpartition(" ")[0] for session in conversation.sessions}
+    assert chat.startswith("whatsapp:")
+    return chat
+
+
 ANDROID = """\
 14/05/2024, 21:58 - Messages and calls are end-to-end encrypted.
 14/05/2024, 21:59 - Ann: Dinner on Friday?
@@ -67,15 +75,21 @@ Eight o'clock: my place
 
 def test_whatsapp_of_android_is_a_session_a_day() -> None:
     conversation = read_one(ANDROID, "WhatsApp Chat with Ann.txt")
+    chat = whatsapp_id(conversation)
     assert said(conversation) == {
-        "WhatsApp Chat with Ann 2024-05-14": [
+        f"{chat} 2024-05-14": [
             ("WhatsApp", "Messages and calls are end-to-end encrypted."),
             ("Ann", "Dinner on Friday?\nEight o'clock: my place"),
             ("Bob Marsh", "Yes: gladly"),
         ],
-        "WhatsApp Chat with Ann 2024-05-15": [("Bob Marsh", "<Media omitted>")],
+        f"{chat} 2024-05-15": [("Bob Marsh", "<Media omitted>")],
     }
     assert times(conversation)[1] == moment("2024-05-14T21:59")
+    assert {session.title for session in conversation.sessions} == {"WhatsApp Chat with Ann"}
+    for other in (read_one(ANDROID, "chat (1).txt"), read_one(zipped({"_chat.txt": ANDROID}), "a.zip")):
+        assert whatsapp_id(other) == chat
+    (named,) = read_dialogue(opened(ANDROID, "chat.txt"), session="ann")
+    assert list(said(named)) == ["whatsapp:ann 2024-05-14", "whatsapp:ann 2024-05-15"]
 
 
 def test_whatsapp_of_ios_has_brackets_marks_and_thin_blanks() -> None:
@@ -85,7 +99,8 @@ def test_whatsapp_of_ios_has_brackets_marks_and_thin_blanks() -> None:
         "[5/14/24, 12:01:02\u202fAM] \u202aBob\u202c: Late\r\n"
     )
     conversation = read_one(text)
-    assert list(said(conversation)) == ["chat 2024-05-13", "chat 2024-05-14"]
+    chat = whatsapp_id(conversation)
+    assert list(said(conversation)) == [f"{chat} 2024-05-13", f"{chat} 2024-05-14"]
     assert times(conversation) == [
         moment("2024-05-13T21:05:07"),
         moment("2024-05-13T21:06:00"),
@@ -347,10 +362,7 @@ def test_an_archive_without_one_chat_says_what_it_holds(tmp_path: Path) -> None:
         read_one(zipped({"a.txt": "Ann: Hi", "b.txt": "Bob: Hi"}), "a.zip")
     with pytest.raises(NotDialogue, match="zip archive cannot be read"):
         read_one(zipped({"a.txt": "Ann: Hi"})[:-30], "a.zip")
-    assert said(read_one(zipped({"_chat.txt": ANDROID, "p.jpg": "…"}), "a.zip")).keys() == {
-        "a 2024-05-14",
-        "a 2024-05-15",
-    }
+    assert said(read_one(zipped({"_chat.txt": ANDROID, "p.jpg": "…"}), "a.zip")) == said(read_one(ANDROID))
 
 
 _LINES = (
@@ -448,7 +460,8 @@ def test_lines_between_rules_in_which_somebody_speaks_are_no_front_matter() -> N
 def test_brackets_with_the_year_first_are_of_a_plain_transcript_and_of_ios_without_a_comma() -> None:
     plain = "[2024-05-08, 13:56] Ann: hi\n\n# Session 2, 9 May 2024\nBob: hello\n"
     assert list(said(read_one(plain))) == ["chat", "chat-2"]
-    assert said(read_one("[08/05/2024 13:56:12] Ann: oi\n")) == {"chat 2024-05-08": [("Ann", "oi")]}
+    ios = read_one("[08/05/2024 13:56:12] Ann: oi\n")
+    assert said(ios) == {f"{whatsapp_id(ios)} 2024-05-08": [("Ann", "oi")]}
 
 
 def test_a_twelve_hour_clock_with_padded_numbers_has_the_day_first() -> None:

@@ -1,6 +1,7 @@
 """Files and streams of dialogue: formats, identity, and what is refused."""
 
 import gzip
+import hashlib
 import io
 import json
 import lzma
@@ -97,8 +98,9 @@ def test_ids_are_of_the_place_and_hold_nothing_of_the_words() -> None:
         for who, words in (("Ann", "My code is 7731."), ("Bob", "Hello"))
     )
     ids = [turn.turn_id for turn in one.sessions[0].turns]
-    assert ids == ["@1", f"@2 {MOMENT}"]
-    assert ids == [turn.turn_id for turn in other.sessions[0].turns]
+    assert ids == ["@1", f"@1 {MOMENT} {hashlib.sha256(b'Ann').hexdigest()[:12]}"]
+    theirs = [turn.turn_id for turn in other.sessions[0].turns]
+    assert theirs == ["@1", f"@1 {MOMENT} {hashlib.sha256(b'Bob').hexdigest()[:12]}"]
 
 
 def test_an_id_of_the_file_is_kept() -> None:

@@ -389,6 +389,11 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "record": {"turns": [{"text": text}]},
         "key": "turns",
     },
+    "tiermem.dialogue.identity.chat_id": lambda text: {
+        "form": "telegram",
+        "own_id": None,
+        "turns": [turn(line) for line in text.split("\n")],
+    },
     "tiermem.dialogue.identity.identify_turns": lambda text: {
         "session": "s",
         "turns": [turn(line) for line in text.split("\n")],

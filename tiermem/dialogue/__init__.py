@@ -1,7 +1,7 @@
 """Reads dialogue as people have it: chat messages, JSON lines, transcripts, LoCoMo, LongMemEval."""
 
 from tiermem.dialogue.export import line_of
-from tiermem.dialogue.identity import alternatives, is_placed, own_id
+from tiermem.dialogue.identity import alternatives, is_placed, own_id, place_of
 from tiermem.dialogue.interface import (
     VERSION_OF,
     Conversation,
@@ -28,6 +28,7 @@ __all__ = [
     "line_of",
     "own_id",
     "parse_time",
+    "place_of",
     "read_dialogue",
     "until",
 ]

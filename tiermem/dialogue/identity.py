@@ -1,15 +1,17 @@
 """Gives every turn of a file an id, so that reading the same file again stores nothing.
 
-An id the file gives is kept. Where it gives none, the id is the turn's place: its position in the session,
-and when it was said where the file tells. It holds nothing of the words, so it tells nothing of them once
-they are erased. Where a place is taken by other words (another file with the same session name, or the
-same one edited), the turn goes by the next of its `alternatives`.
+An id the file gives is kept. Where it gives none, the id is the turn's place: when it was said, a digest of
+the speaker, and the how manieth of that speaker at that time it is; without a time, its position in the
+session. It holds nothing of the words, so it tells nothing of them once they are erased. Where a place is
+taken by other words (another file with the same session name, or the same one edited), the turn goes by the
+next of its `alternatives`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
@@ -17,7 +19,9 @@ from itertools import count
 from pagestore import SessionId, Turn
 from tiermem.dialogue.interface import DialogueSession, ImportedTurn
 
-_PLACE = re.compile(r"@(?P<position>\d{1,9})(?: (?P<moment>[0-9T:.+-]{1,40}))?")
+_PLACE = re.compile(
+    r"@(?P<position>\d{1,9})(?: (?P<said>[0-9T:.+-]{1,40} [0-9a-f]{12}))?(?P<alternative>~\d+)?"
+)
 
 
 def chat_id(form: str, own_id: object, turns: Sequence[Turn]) -> str:
@@ -36,10 +40,7 @@ def chat_id(form: str, own_id: object, turns: Sequence[Turn]) -> str:
 
 def identify_turns(session: str, turns: Iterable[Turn], *, title: str | None = None) -> DialogueSession:
     """A session in which every turn has an id."""
-    named = [
-        turn if turn.turn_id is not None else replace(turn, turn_id=_place(position, turn))
-        for position, turn in enumerate(turns, start=1)
-    ]
+    named = list(_with_places(turns))
     return DialogueSession(
         session=SessionId(session),
         title=title,
@@ -54,19 +55,23 @@ def identify_turns(session: str, turns: Iterable[Turn], *, title: str | None = N
 
 def is_placed(turn: Turn) -> bool:
     """Whether the id of a turn is its place in a file."""
-    return turn.turn_id is not None and _PLACE.fullmatch(turn.turn_id) is not None
+    found = _PLACE.fullmatch(turn.turn_id or "")
+    return found is not None and found["alternative"] is None
+
+
+def place_of(turn: Turn) -> tuple[str, int] | None:
+    """The time and speaker of a turn of a file, "" without a time, and its position among these.
+
+    `None` of a turn whose id is no place, nor an alternative to one.
+    """
+    found = _PLACE.fullmatch(turn.turn_id or "")
+    return None if found is None else (found["said"] or "", int(found["position"]))
 
 
 def alternatives(turn: Turn) -> Iterator[Turn]:
-    """A placed turn under every id it may be stored by, in order.
-
-    First comes the id that a turn at its place had when ids were made of words; the others never end.
-    """
-    found = _PLACE.fullmatch(turn.turn_id or "")
-    if found is None:
+    """A placed turn under every id it may be stored by, in order, without end."""
+    if not is_placed(turn):
         raise ValueError(f"{turn.turn_id!r} is no place in a file")
-    digest = _digest((turn.speaker, found["moment"] or "", turn.text))
-    yield replace(turn, turn_id=f"{found['position']}-{digest}")
     yield turn
     for number in count(2):
         yield replace(turn, turn_id=f"{turn.turn_id}~{number}")
@@ -77,8 +82,18 @@ def own_id(turn: Turn) -> str:
     return " ".join(part for part in (turn.turn_id, _moment(turn), _digest([turn.speaker])) if part)
 
 
-def _place(position: int, turn: Turn) -> str:
-    return f"@{position}" if turn.said_at is None else f"@{position} {turn.said_at.isoformat()}"
+def _with_places(turns: Iterable[Turn]) -> Iterator[Turn]:
+    """The turns, with their places as ids where they have none."""
+    said: Counter[str] = Counter()
+    for position, turn in enumerate(turns, start=1):
+        if turn.turn_id is not None:
+            yield turn
+        elif turn.said_at is None:
+            yield replace(turn, turn_id=f"@{position}")
+        else:
+            key = f"{_moment(turn)} {_digest([turn.speaker])}"
+            said[key] += 1
+            yield replace(turn, turn_id=f"@{said[key]} {key}")
 
 
 def _moment(turn: Turn) -> str:

@@ -53,11 +53,17 @@ def read_dialogue(
     if session is not None:
         name_in(session, "session")
     name, data = _fetch(source)
-    session = session or _stem(name)
     skipped: list[str] = []
     try:
         with skip_unreadable(skipped if on_skipped is not None else None):
-            opened = Source(name=name, text="", session=session, stamps=stamps, keep_thinking=keep_thinking)
+            opened = Source(
+                name=name,
+                text="",
+                session=session or _stem(name),
+                own_session=session,
+                stamps=stamps,
+                keep_thinking=keep_thinking,
+            )
             conversations = _read(unpack(data), format, opened)
             conversations = tuple(map(_with_short_names, conversations))
     except InvalidInput as error:

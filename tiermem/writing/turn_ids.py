@@ -8,17 +8,16 @@ by the room it took: a turn between the same neighbours that takes as much is he
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from pagestore import Page, PageLine, SessionId, Turn
 from pagestore.rendering import render_turn
-from tiermem.dialogue import VERSION_OF, ImportedTurn, alternatives, is_placed, own_id
+from tiermem.dialogue import VERSION_OF, ImportedTurn, alternatives, is_placed, own_id, place_of
 from tiermem.ledger import Ledger
 from tiermem.writing.versions import (
     is_version,
@@ -27,10 +26,6 @@ from tiermem.writing.versions import (
     message_of,
     versions_by_message,
 )
-
-_OF_A_FILE = re.compile(r"@\d{1,9}( [0-9T:.+-]{1,40})?(~\d+)?|\d{1,9}-[0-9a-f]{12}")
-"""The ids that turns of files are stored by; the last ones are of versions before."""
-_POSITION = re.compile(r"\d{1,9}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +57,7 @@ async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[T
     found = {n: None if how[n] == "erased" else turn for n, turn in enumerate(turns) if not is_placed(turn)}
     found |= edits.turns
     files = {n: turn for n, turn in enumerate(turns) if n not in found}
-    by_words = {n: next(alternatives(turn)) for n, turn in files.items()}
-    for (n, turn), taken in zip(
-        by_words.items(), await ledger.taken(session, tuple(by_words.values())), strict=True
-    ):
-        if taken in ("same", "erased"):
-            found[n] = turn if taken == "same" else None
-    if any(n not in found and how[n] in ("free", "other") for n in files):
+    if any(how[n] in ("free", "other") for n in files):
         stored = await _read_stored(ledger, session, {turn.agent for turn in turns})
         files = {n: _in_words_of(turn, stored) for n, turn in files.items()}
         beside = _match_in_order(files, stored)
@@ -82,7 +71,10 @@ async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[T
             if n not in found and (how[n] != "same" or turn.turn_id in claimed)
         }
         stays_away = _erased_before(
-            unknown, beside, stored, erased={n for n in unknown if how[n] == "erased"}
+            _where_erased(unknown, {_time_and_speaker(files[n]) for n in files if how[n] == "erased"}),
+            beside,
+            stored,
+            erased={n for n in unknown if how[n] == "erased"},
         )
         found |= dict.fromkeys(stays_away)
         new = {n: turn for n, turn in unknown.items() if n not in stays_away}
@@ -155,9 +147,7 @@ async def _first_free(ledger: Ledger, session: SessionId, turn: ImportedTurn) ->
 
 async def _in_stored_words(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> tuple[Turn, ...]:
     """The turns, those that are stored in an earlier rendering in that one."""
-    renderings = [
-        (n, earlier) for n, turn in enumerate(turns) for one in _earlier(turn) for earlier in _under_ids(one)
-    ]
+    renderings = [(n, earlier) for n, turn in enumerate(turns) for earlier in _earlier(turn)]
     how = await ledger.taken(session, tuple(turn for _, turn in renderings))
     stored = {n: turn for (n, turn), taken in zip(renderings, how, strict=True) if taken == "same"}
     return tuple(stored.get(n, turn) for n, turn in enumerate(turns))
@@ -179,17 +169,12 @@ def _earlier(turn: Turn) -> tuple[Turn, ...]:
     return tuple(replace(turn.plain(), speaker=speaker, text=text) for speaker, text in turn.earlier)
 
 
-def _under_ids(turn: Turn) -> tuple[Turn, ...]:
-    """A turn under the ids that it may be stored by where its file is unchanged."""
-    return (next(alternatives(turn)), turn) if is_placed(turn) else (turn,)
-
-
 async def _new(
     ledger: Ledger, session: SessionId, turns: Mapping[int, Turn], claimed: Collection[str | None]
 ) -> dict[int, Turn | None]:
     """New turns under the first of their ids that no others have; nothing where the next one was erased."""
     found: dict[int, Turn | None] = {}
-    ids = {n: islice(alternatives(turn), 1, None) for n, turn in turns.items()}  # none made of words
+    ids = {n: alternatives(turn) for n, turn in turns.items()}
     first = True
     while left := {n: next(others) for n, others in ids.items() if n not in found}:
         taken = await ledger.taken(session, tuple(left.values()))
@@ -240,20 +225,33 @@ def _words(turn: Turn) -> _Words:
     return turn.speaker, turn.said_at, turn.text
 
 
+def _time_and_speaker(turn: Turn) -> str:
+    """The time and speaker by which a turn of a file is known, "" without a time."""
+    place = place_of(turn)
+    return place[0] if place is not None else ""
+
+
 def _from_files(turns: Mapping[int, Turn], stored: Sequence[_StoredTurn]) -> dict[int, _Words]:
     """The words of what was stored of files, by place; of a file's end alone, not those of before it."""
-    first = min((_position(turn) for turn in turns.values()), default=0)
-    of_files = {
-        place: one.turn
-        for place, one in enumerate(stored)
-        if one.turn is not None and _OF_A_FILE.fullmatch(one.turn.turn_id or "")
+    first: dict[str, int] = {}
+    for turn in turns.values():
+        said, position = place_of(turn) or ("", 0)
+        first[said] = min(position, first.get(said, position))
+    places = {
+        place: (place_of(one.turn), one.turn) for place, one in enumerate(stored) if one.turn is not None
     }
-    return {place: _words(turn) for place, turn in of_files.items() if _position(turn) >= first}
+    return {
+        place: _words(turn)
+        for place, (known, turn) in places.items()
+        if known is not None and known[1] >= first.get(known[0], 0)
+    }
 
 
-def _position(turn: Turn) -> int:
-    found = _POSITION.search(turn.turn_id or "")
-    return int(found[0]) if found else 0
+def _where_erased(turns: Mapping[int, Turn], said: Collection[str]) -> dict[int, Turn]:
+    """The turns that may have been erased: without a time, or said when and by whom one was erased."""
+    return {
+        n: turn for n, turn in turns.items() if not _time_and_speaker(turn) or _time_and_speaker(turn) in said
+    }
 
 
 def _match_in_order(turns: Mapping[int, Turn], stored: Sequence[_StoredTurn]) -> dict[int, int]:
@@ -356,7 +354,7 @@ def _erased_before(
     for (low, high), numbers in gaps.items():
         between = empty[bisect_right(empty, low) : bisect_left(empty, high)]
         rooms = Counter((stored[place].parts, stored[place].room) for place in between)
-        for n in numbers:
+        for n in sorted(numbers, key=lambda n: n not in erased):
             sizes = {parts: _room(turns[n], parts) for parts, _ in rooms}
             room = next((key for key in sizes.items() if rooms[key] > 0), None)
             if room is not None:

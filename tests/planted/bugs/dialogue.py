@@ -6,21 +6,11 @@ _ALL = ("tests/dialogue",)
 
 BUGS = (
     Bug(
-        name="a file read in before is not known by who spoke",
-        file="tiermem/dialogue/identity.py",
-        function="alternatives",
-        before='turn.speaker, found["moment"] or "", turn.text',
-        after='found["moment"] or "", turn.text',
-        found_by=("tests/api/test_files_again.py",),
-        excuse="turns that versions of before stored under such ids are also known by their words, and erased "
-        "ones by the room they took between their neighbours (`placing`)",
-    ),
-    Bug(
         name="a turn's id does not tell where it stands",
         file="tiermem/dialogue/identity.py",
-        function="_place",
-        before='f"@{position}" if turn.said_at is None else f"@{position} {turn.said_at.isoformat()}"',
-        after='"@1" if turn.said_at is None else f"@1 {turn.said_at.isoformat()}"',
+        function="_with_places",
+        before='f"@{said[key]} {key}"',
+        after='f"@1 {key}"',
         found_by=("tests/dialogue", "tests/api/test_files_again.py"),
     ),
     Bug(

@@ -35,7 +35,7 @@ def _knows(source: Source) -> bool:
 
 def _read(source: Source) -> tuple[Conversation, ...]:
     turns = list(_turns(source.document, {}))
-    return alone(by_day(chat_id("slack", None, turns), turns, source.session))
+    return alone(by_day(chat_id("slack", source.own_session, turns), turns, source.session))
 
 
 def read_archive(files: Mapping[str, str]) -> tuple[Conversation, ...]:

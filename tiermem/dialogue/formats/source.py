@@ -24,13 +24,14 @@ PACKED = (".gz", ".xz", ".zip")
 class Source:
     """The text of a source, its name, and how the session of turns that name none is called.
 
-    With `stamps` the levels of trust that turns name are read. With `keep_thinking` what a model thought is
-    kept as metadata.
+    `own_session` is that name if the caller gave it, `None` if it is that of the file. With `stamps` the
+    levels of trust that turns name are read. With `keep_thinking` what a model thought is kept as metadata.
     """
 
     name: str
     text: str
     session: str
+    own_session: str | None = None
     stamps: bool = False
     keep_thinking: bool = False
 

@@ -21,7 +21,8 @@ from typing import Literal
 from pagestore import Turn
 from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day
-from tiermem.dialogue.interface import Conversation, ImportedTurn
+from tiermem.dialogue.identity import chat_id
+from tiermem.dialogue.interface import Conversation
 from tiermem.errors import InvalidInput
 from tiermem.text.placeholders import is_media_placeholder
 
@@ -160,7 +161,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
     messages = list(_messages(source.text))
     order = _order(messages)
     turns = [turn for message in messages for turn in _turn(message, order)]
-    return alone(by_day(source.session, turns, source.session))
+    return alone(by_day(chat_id("whatsapp", source.own_session, turns), turns, source.session))
 
 
 def _messages(text: str) -> Iterator[_Message]:
@@ -244,21 +245,10 @@ def _turn(message: _Message, order: _Order) -> Iterator[Turn]:
         if not name:
             yield Turn(speaker=APP, text=text, said_at=said_at, role="system")
         elif not _is_notice(words, plain):
-            # Marks are part of what earlier versions stored.
-            yield ImportedTurn(
-                speaker=name,
-                text=plain if is_media_placeholder(plain) else text,
-                said_at=said_at,
-                earlier=((name, text),) if is_media_placeholder(plain) and plain != text else (),
-            )
+            yield Turn(speaker=name, text=plain if is_media_placeholder(plain) else text, said_at=said_at)
         else:
-            yield ImportedTurn(
-                speaker=name if _is_deleted(plain) else APP,
-                text=plain,
-                said_at=said_at,
-                role="system",
-                earlier=((name, text),),
-            )
+            speaker = name if _is_deleted(plain) else APP
+            yield Turn(speaker=speaker, text=plain, said_at=said_at, role="system")
 
 
 _NOTICE = "\u200e"
