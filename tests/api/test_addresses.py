@@ -149,3 +149,42 @@ def test_a_dry_run_shows_every_part_of_a_long_turn(told: tiermem.Memory) -> None
         words = told.erase(turn=line.address, dry_run=True).words
         assert "".join(part.text for part in words) == text
         assert [part.turn for part in words] == [one.address for one in lines]
+
+
+def test_the_address_of_a_turn_names_the_unit_that_rests_on_it(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    kept = memory.remember("The spare key hangs in the shed.", speaker="Ann")
+    (found,) = [one for one in memory.search("spare key shed", kind="turns") if "spare key" in one.text]
+    fixed = memory.correct(str(found.turn), "The spare key lies under the mat.", speaker="Ann")
+    assert kept.unit.id in fixed.unit.supersedes
+    assert [unit.text for unit in memory.units()] == ["The spare key lies under the mat."]
+    memory.flush()
+    (found,) = [one for one in memory.search("key mat", kind="turns") if "mat" in one.text]
+    memory.correct(str(found.turn), "The spare key is with Ben.", speaker="Ann")
+    assert [unit.text for unit in memory.units()] == ["The spare key is with Ben."]
+
+
+LONG = """I moved to Oslo in May 2021, after nine years in Bergen, and rented two rooms above a bakery.
+My sister Ingrid sold the red boat to a man from Stavanger who wants to sail to Iceland with it.
+On Tuesdays I sing in a choir of forty people, and we rehearse in the old fire station by the river.
+My doctor told me to stop eating wheat, so the bakery below is a daily temptation that I resist badly."""
+
+
+def test_a_turn_of_no_unit_or_of_several_is_not_corrected_by_its_address(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory()
+    memory.add("Hello there, everybody!", speaker="Ann")
+    (greeting,) = memory.search("Hello there everybody", kind="turns")
+    with pytest.raises(InvalidInput, match="no unit rests on it: `remember`"):
+        memory.correct(str(greeting.turn), "Goodbye to all of you.")
+    memory.add(LONG, speaker="Ben", session="b")
+    memory.flush()
+    (told,) = [one for one in memory.search("Ingrid boat", kind="turns") if "Ingrid" in one.text]
+    resting = memory.units("b")
+    assert len(resting) > 1
+    with pytest.raises(InvalidInput, match="several units rest on it") as error:
+        memory.correct(str(told.turn), "Ingrid sold the blue boat.")
+    assert all(unit.id in str(error.value) and unit.text in str(error.value) for unit in resting)
+    with pytest.raises(UnknownId, match="has no turn"):
+        memory.correct("t1:999-9ae0", "Ingrid sold the blue boat.")

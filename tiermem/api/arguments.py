@@ -105,6 +105,15 @@ def answer(value: object) -> AnswerId:
     return AnswerId(name_in(value, "answer_id"))
 
 
+def unit_or_turn(value: object) -> UnitId | TurnAddress:
+    """The id of a unit, or the address of a turn."""
+    name = name_in(value, "unit_id")
+    if is_address(name):
+        _check_address(name)
+        return TurnAddress(name)
+    return UnitId(name)
+
+
 def unit(value: object) -> UnitId:
     """The id of a unit."""
     return UnitId(name_in(value, "unit_id"))

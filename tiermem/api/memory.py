@@ -30,9 +30,11 @@ from pagestore import (
     SpaceId,
     Span,
     Turn,
+    TurnAddress,
     TurnTimes,
     VerifyReport,
 )
+from pagestore.address import is_address
 from pagestore.bundle import Bundle
 from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
 from tiermem.api import arguments, copies, replaying
@@ -992,18 +994,33 @@ class AsyncMemory:
     ) -> Remembered:
         """`remember` what holds in place of a unit, which is superseded; in the unit's session by default.
 
-        The words that only that unit rests on are shown as taken back and are no evidence, as by `withdraw`.
+        The address of a turn names the unit that rests on it, if there is one alone. The words that only that
+        unit rests on are shown as taken back and are no evidence, as by `withdraw`.
         `trail` shows both; withdrawing the correction brings the old unit back. Raises `UnknownId`, and
         `InvalidInput` where `remember` does, for a unit that no longer holds, and for one that is trusted
         more than its correction.
         """
-        components, unit, into = self._writable, arguments.unit(unit_id), arguments.any_session(session)
-        unit = self._own_unit(unit)
+        components, into = self._writable, arguments.any_session(session)
+        unit = self._own_unit(await self._unit_to_correct(arguments.unit_or_turn(unit_id)))
         turn = self._statement(text_in(text, "text"), said)
         turn = replace(turn, agent=turn.agent or self._correcting_for(unit))
         async with self._lock.shared():
             done = await components.writer.correct(unit, turn, session=into)
         return await self._finish_statement(done)
+
+    async def _unit_to_correct(self, named: UnitId | TurnAddress) -> UnitId:
+        if not is_address(named):
+            return UnitId(named)
+        units = await self._reader.units_of_turn(TurnAddress(named))
+        if len(units) != 1:
+            listed = "".join(f"\n  {unit.id}: {unit.text}" for unit in units)
+            what = (
+                f"several units rest on it; correct one of them by its id:{listed}"
+                if units
+                else ("no unit rests on it: `remember` what holds")
+            )
+            raise InvalidInput(f"turn {named!r} cannot be corrected by its address: {what}")
+        return units[0].id
 
     def _correcting_for(self, unit_id: UnitId) -> str | None:
         """Whose a correction is: whose the unit is that it corrects, so that no other gets to see it."""

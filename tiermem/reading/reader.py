@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from pagestore import Page, PageId, PageInfo, PageLine, SessionId, Span, TokenCounter, TurnAddress
 from pagestore.address import is_address, seq_in
+from pagestore.codec import opened_as
 from pagestore.errors import PageNotFound
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.interface import About, Collection, Hit, Searches
@@ -324,6 +325,15 @@ class Reader:
             f"space {self._ledger.space!r} has no turn {address!r}: copy an address that `search`, `page` or "
             "`audit` displays"
         )
+
+    async def units_of_turn(self, address: TurnAddress) -> tuple[SummaryUnit, ...]:
+        """The units that hold and rest on a turn, of those that may be seen; raises `UnknownId`."""
+        page = await self.page(address)
+        line = next(line for line in page.lines if line.address == address)
+        ids = (page.id, opened_as(page.space, page))
+        spans = [Span(page_id=page_id, start=line.body, end=line.end) for page_id in ids]
+        units = map(self._ledger.tier1.unit, self._ledger.tier1.units_on(spans))
+        return tuple(unit for unit in units if unit is not None and self._sees.unit(unit))
 
     async def open_pages(self, session: SessionId | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""

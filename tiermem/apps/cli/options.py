@@ -98,7 +98,9 @@ SaidRole = Annotated[
     str | None, typer.Option("--role", help="In which role, if none is named: user, assistant, tool, …")
 ]
 AnswerId = Annotated[str | None, typer.Argument(help="An answer's id (the newest answer).")]
-PageId = Annotated[str, typer.Argument(help="A page id, or a beginning that only one page has.")]
+PageId = Annotated[
+    str, typer.Argument(help="A page id, a beginning that only one page has, or the address of a turn.")
+]
 UnitId = Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")]
 
 
