@@ -206,7 +206,10 @@ def find_most_complex(sources: Iterable[Source], count: int = 10) -> list[tuple[
 
 
 def find_helpers_called_once(sources: Iterable[Source]) -> list[tuple[str, int]]:
-    """Find the private functions that are called once, in their file: "file name" and the lines of each."""
+    """Find the private functions that are called once, in their file: "file name" and the code lines of each.
+
+    The lines are those of signature and body, without docstring, comments and blank lines.
+    """
     found = []
     for one in sources:
         names = [node.id for node in one.nodes if isinstance(node, ast.Name)]
@@ -218,8 +221,13 @@ def find_helpers_called_once(sources: Iterable[Source]) -> list[tuple[str, int]]
         for node in one.definitions:
             private = node.name.startswith("_") and not node.name.startswith("__")
             if private and isinstance(node, FUNCTIONS) and uses[node.name] == 1 and node.name in called:
-                found.append((f"{one.path} {node.name}", (node.end_lineno or 0) - node.lineno + 1))
+                found.append((f"{one.path} {node.name}", _count_lines_of(node)))
     return found
+
+
+def _count_lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    text = ast.unparse(function)
+    return count_code_lines(Source("", text, ast.parse(text)))
 
 
 def measure_class(sources: Iterable[Source], name: str) -> tuple[int, int]:
@@ -235,13 +243,26 @@ def measure_class(sources: Iterable[Source], name: str) -> tuple[int, int]:
     raise ValueError(f"no class {name}")
 
 
-def count_functions_with_parameter(sources: Iterable[Source], name: str) -> int:
-    """Count the functions that have a parameter of this name."""
+def count_functions_with_parameter(sources: Iterable[Source], name: str, annotation: str = "") -> int:
+    """Count the functions that have a parameter of this name, with this annotation if one is given."""
     functions = (node for one in sources for node in one.definitions if isinstance(node, FUNCTIONS))
     return sum(
-        name in {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+        any(
+            each.arg == name and annotation in ("", each.annotation and ast.unparse(each.annotation))
+            for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        )
         for node in functions
     )
+
+
+def count_private_accesses(sources: Iterable[Source]) -> int:
+    """Count the lines on which the linter allows access to a private member of another class."""
+    return sum(one.text.count("noqa: SLF001") for one in sources)
+
+
+def is_test_contract(source: Source) -> bool:
+    """Whether a file holds tests that backends of others subclass."""
+    return source.path.endswith("/testing.py")
 
 
 def find_packages_with_circles(sources: Iterable[Source]) -> list[str]:

@@ -71,9 +71,20 @@ def test_what_a_file_measures() -> None:
     assert code.find_helpers_called_once([one]) == [("x/y.py _helper", 3)]
     assert code.measure_class([one], "Held") == (1, 4)
     assert code.count_functions_with_parameter([one], "asked_at") == 1
+    assert code.count_functions_with_parameter([one], "asked_at", "str") == 0
+    assert code.count_private_accesses([one]) == 0
+    assert not code.is_test_contract(one)
     assert code.find_duplicate_classes([one]) == []
     assert code.find_duplicate_classes([one, one]) == ["Held"]
     assert code.find_idiom_lines([one]) == {"x/y.py": ["13: def told(self, asked_at):"]}
+
+
+def test_what_is_counted_of_parameters_private_access_and_test_contracts() -> None:
+    asks = source("def a(question: str): ...\ndef b(*, question: Question): ...\ndef c(question): ...")
+    assert code.count_functions_with_parameter([asks], "question", "str") == 1
+    assert code.count_functions_with_parameter([asks], "question") == 3
+    assert code.count_private_accesses([source("x._y  # noqa: SLF001\nx._z\n")]) == 1
+    assert code.is_test_contract(source("", "tiermem/index/testing.py"))
 
 
 def test_a_circle_of_imports() -> None:
