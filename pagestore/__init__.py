@@ -16,11 +16,9 @@ from pagestore.options import LogOptions
 from pagestore.rendering import RenderedTurn, TurnPart, parse, render_page
 from pagestore.store import Store
 from pagestore.tokens import EstimateCounter
-from pagestore.upgrade import upgrade
 from pagestore.values import (
     Appended,
     Checkpoint,
-    CheckpointOfFormat1,
     Damage,
     GrowthProof,
     History,
@@ -47,7 +45,6 @@ from pagestore.values import (
 __all__ = [
     "Appended",
     "Checkpoint",
-    "CheckpointOfFormat1",
     "Damage",
     "DiskLog",
     "EstimateCounter",
@@ -86,7 +83,6 @@ __all__ = [
     "WrittenByOthers",
     "parse",
     "render_page",
-    "upgrade",
     "verify_consistency",
     "verify_inclusion",
 ]

@@ -1,7 +1,6 @@
 """What can be done where nothing is installed but this package.
 
 python -m pagestore verify-bundle FILE    check an audit bundle
-python -m pagestore upgrade STORE         take a store of format 1 to today's
 
 Exit codes: 0 done, and nothing contradicts the proofs, 1 something cannot be read or was refused, 2 wrong
 usage, 3 a proof failed.
@@ -16,10 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from pagestore.bundle import BundleReport, verify_bundle
-from pagestore.errors import PageStoreError
-from pagestore.store import FORMAT_NUMBER
 from pagestore.unicode import replace_unprintable
-from pagestore.upgrade import upgrade
 from pagestore.values import Checkpoint, checkpoint_of
 
 _FAILED = 3
@@ -34,23 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument(
         "--checkpoint", type=Path, help="checkpoints kept elsewhere (JSON), to hold it against"
     )
-    raised = commands.add_parser("upgrade", help="take a store of format 1 to today's")
-    raised.add_argument("store", type=Path, help="the directory of the store")
-    given = parser.parse_args(arguments)
-    return _upgrade(given.store) if "store" in given else _verify_bundle(given)
-
-
-def _upgrade(store: Path) -> int:
-    try:
-        upgraded = upgrade(store)
-    except PageStoreError as error:
-        _say(f"error: {error}", to=sys.stderr)
-        return 1
-    for space in upgraded:
-        _say(f"space {space!r} upgraded to format {FORMAT_NUMBER}", to=sys.stdout)
-    if not upgraded:
-        _say(f"nothing to upgrade: the store has format {FORMAT_NUMBER}", to=sys.stdout)
-    return 0
+    return _verify_bundle(parser.parse_args(arguments))
 
 
 def _verify_bundle(given: argparse.Namespace) -> int:

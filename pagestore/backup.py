@@ -32,11 +32,11 @@ from typing import IO, Any
 
 from pagestore.errors import Corrupt, Full, InvalidInput, Locked, NotAStore, PageStoreError, SpaceNotFound
 from pagestore.files import RealFiles, create_file, lies_in, new_file, possible_path, translating, write_file
-from pagestore.line import MALFORMED, as_written, canonical, one_line
+from pagestore.line import FORMAT, MALFORMED, as_written, canonical, one_line
 from pagestore.lines.files import FileLines
 from pagestore.lines.segments import file_name
 from pagestore.recovery import recover
-from pagestore.store import FORMAT_NUMBER, Store, directory_name, format_file
+from pagestore.store import Store, directory_name, format_file
 from pagestore.values import Checkpoint, SpaceId, checkpoint_of
 from pagestore.verify import verify
 
@@ -148,7 +148,7 @@ def _save(
         copies = [copy for copy in found if copy.sizes or not begun]
         reading = _count_progress(2 * sum(sum(copy.sizes.values()) for copy in copies), progress)
         logs = [(copy, copy.read(reading)) for copy in copies]
-        (_write_lines if lines else _write)(out, source.format, logs, reading)
+        (_write_lines if lines else _write)(out, logs, reading)
     return tuple(log.saved for _, log in logs)
 
 
@@ -205,14 +205,12 @@ class _LogCopy:
         return _File(number=number, bytes=self.sizes[number], sha256=digest.hexdigest())
 
 
-def _write(
-    out: IO[bytes], number: int, logs: Sequence[tuple[_LogCopy, _Log]], reading: Callable[[int], None]
-) -> None:
+def _write(out: IO[bytes], logs: Sequence[tuple[_LogCopy, _Log]], reading: Callable[[int], None]) -> None:
     """Every part of a backup; `_LogChanged` where a log is not what was hashed."""
     contents = canonical(_contents_of([log for _, log in logs]))
     with gzip.GzipFile(filename="", fileobj=out, mode="wb", compresslevel=6, mtime=0) as packed:
         _write_entry(packed, _CONTENTS, contents)
-        _write_entry(packed, "FORMAT", format_file(number))
+        _write_entry(packed, "FORMAT", format_file())
         for copy, log in logs:
             for file in log.files:
                 packed.write(_header(_name(log.saved.space, file.number), file.bytes))
@@ -222,11 +220,11 @@ def _write(
 
 
 def _write_lines(
-    out: IO[bytes], number: int, logs: Sequence[tuple[_LogCopy, _Log]], reading: Callable[[int], None]
+    out: IO[bytes], logs: Sequence[tuple[_LogCopy, _Log]], reading: Callable[[int], None]
 ) -> None:
     """A line that says what follows, and every line of every log; `_LogChanged` as in `_write`."""
     contents = _contents_of([log for _, log in logs])
-    out.write(one_line({**contents, "format": LINES_FORMAT, "store": number}) + b"\n")
+    out.write(one_line({**contents, "format": LINES_FORMAT, "store": FORMAT}) + b"\n")
     for copy, log in logs:
         for file in log.files:
             _write_file(out, copy, file, reading)
@@ -274,7 +272,8 @@ def _unpack(packed: _Opened, archive: str, staging: Path, progress: Progress | N
     try:
         logs = _contents(packed, archive)
         reading = _with_room(logs, archive, staging, progress)
-        write_file(RealFiles(), str(staging / "FORMAT"), _format(packed, archive))
+        _expect(packed, _header("FORMAT", len(format_file())) + _pad(format_file()), archive)
+        write_file(RealFiles(), str(staging / "FORMAT"), format_file())
         for log in logs:
             directory = _directory_of(log, staging)
             for file in log.files:
@@ -292,9 +291,9 @@ def _unpack(packed: _Opened, archive: str, staging: Path, progress: Progress | N
 def _unpack_lines(lines: _Opened, archive: str, staging: Path, progress: Progress | None) -> tuple[_Log, ...]:
     """The same of a backup in lines."""
     first = lines.readline(_LONGEST_CONTENTS)
-    number, logs = _promised_by_line(first, archive)
+    logs = _promised_by_line(first, archive)
     reading = _with_room(logs, archive, staging, progress)
-    write_file(RealFiles(), str(staging / "FORMAT"), format_file(number))
+    write_file(RealFiles(), str(staging / "FORMAT"), format_file())
     for log in logs:
         directory = _directory_of(log, staging)
         for file in log.files:
@@ -337,21 +336,18 @@ def _contents(packed: _Opened, archive: str) -> tuple[_Log, ...]:
     return logs
 
 
-def _promised_by_line(first: bytes, archive: str) -> tuple[int, tuple[_Log, ...]]:
-    """The format of the store, and the logs, of which the first line of a backup in lines says it holds them.
-
-    `InvalidInput` for any other line.
-    """
+def _promised_by_line(first: bytes, archive: str) -> tuple[_Log, ...]:
+    """The logs that the first line of a backup in lines says it holds; `InvalidInput` for any other line."""
     try:
         manifest = json.loads(first)
-        number, logs = manifest["store"], _logs_of(manifest, LINES_FORMAT, archive)
-        if type(number) is not int or not 1 <= number <= FORMAT_NUMBER:
+        logs = _logs_of(manifest, LINES_FORMAT, archive)
+        if manifest["store"] != FORMAT:
             raise ValueError("the store has a format that this version does not read")
     except PageStoreError:
         raise
     except (*MALFORMED, RecursionError) as error:
         raise InvalidInput(f"{_no_backup(archive)}: {error!r}") from error
-    return number, logs
+    return logs
 
 
 def _logs_of(manifest: dict[str, Any], form: str, archive: str) -> tuple[_Log, ...]:
@@ -420,8 +416,6 @@ def _check(log: _Log, archive: str, staging: Path) -> None:
     damages = [f"{damage.where.removeprefix(f'{staging}/')}: {damage.what}" for damage in report.damage]
     if not damages and found != promised:
         damages = ["it is not the log that was backed up"]
-    if not damages and report.checkpoint.format > store.format:  # an upgrade writes FORMAT first
-        damages = [f"its log has format {report.checkpoint.format}, and the store says {store.format}"]
     if damages:
         raise Corrupt(f"{archive!r} is damaged, in space {log.saved.space!r}: {damages[0]}")
 
@@ -487,16 +481,6 @@ def _count_progress(total: int, progress: Progress | None) -> Callable[[int], No
             progress(min(done, total), total)
 
     return count
-
-
-def _format(packed: _Opened, archive: str) -> bytes:
-    """The file FORMAT of a backup, which is that of a store this version reads."""
-    known = [format_file(number) for number in range(1, FORMAT_NUMBER + 1)]
-    parts = {_header("FORMAT", len(data)) + _pad(data): data for data in known}
-    found = packed.read(len(next(iter(parts))))
-    if found not in parts:
-        raise Corrupt(f"{archive!r} is damaged: what follows is not what it says it holds")
-    return parts[found]
 
 
 def _name(space: SpaceId, number: int) -> str:

@@ -9,8 +9,6 @@ The recipes of ids are contracts: `p1:` is the SHA-256 over recipe, space, sessi
 hashes of the turn lines; salts in these lines keep anyone from guessing words from hashes. `o1:` is the
 SHA-256 over recipe, space, session, page number and, of an agent's page, the agent: the name of a page before
 its words are complete.
-`w1`, in checkpoints of format 1, is the SHA-256 over recipe, space, and of every open page that holds a
-turn, in the order of their oldest turns, session, page number, and the number and hash of each turn line.
 """
 
 from __future__ import annotations
@@ -26,9 +24,6 @@ from pagestore.line import Fields, Line, canonical, encode
 from pagestore.rendering import TurnPart
 from pagestore.values import OpenInfo, Page, PageId, PageInfo, SessionId, SpaceId, Turn, TurnTimes
 
-UPGRADED = {"n": "size", "root": "root", "head": "head", "waiting": "waiting"}
-"""What the record that ends format 1 says of the last checkpoint of format 1, field by field."""
-
 _LONGEST_TOMBSTONE = 240
 
 
@@ -43,16 +38,14 @@ class Part:
 
 
 def key_of(session: SessionId, turn_id: str, salt: bytes, agent: str | None = None) -> bytes:
-    """A short name for a turn id, for looking it up. Logs of before had no salt."""
+    """A short name for a turn id, for looking it up."""
     named = canonical([session, turn_id, *_agent_fields(agent)])
     return hashlib.blake2b(named, digest_size=16, key=salt).digest()
 
 
-def keys_of(session: SessionId, turn: Turn, salt: bytes) -> tuple[bytes, ...]:
-    """The keys that a turn with an id may be stored under: today's, and that of logs without a salt."""
-    if turn.turn_id is None:
-        return ()
-    return tuple(key_of(session, turn.turn_id, used, turn.agent) for used in (salt, b""))
+def key_of_turn(session: SessionId, turn: Turn, salt: bytes) -> bytes | None:
+    """The key that a turn is stored under; `None` of a turn without an id."""
+    return None if turn.turn_id is None else key_of(session, turn.turn_id, salt, turn.agent)
 
 
 def page_id(space: SpaceId, session: SessionId, number: int, turn_hashes: Iterable[bytes]) -> PageId:
@@ -75,12 +68,6 @@ def opened_as(space: SpaceId, page: Page | PageInfo | OpenInfo) -> PageId:
 def _agent_fields(agent: str | None) -> tuple[str, ...]:
     """What an agent adds to a recipe: nothing where there is none."""
     return () if agent is None else (agent,)
-
-
-def waiting_hash(space: SpaceId, pages: Iterable[tuple[SessionId, int, Iterable[tuple[int, bytes]]]]) -> str:
-    """The hash of the turns that no page seals yet: session, page number and turn lines of each open page."""
-    listed = [[name, number, [[seq, digest.hex()] for seq, digest in turns]] for name, number, turns in pages]
-    return hashlib.sha256(canonical(["w1", space, listed])).hexdigest()
 
 
 def turn_fields(session: SessionId, part: Part, at: datetime, salt: str) -> Fields:

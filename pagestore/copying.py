@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from pagestore.errors import Conflict, Corrupt, Locked, OlderFormat
+from pagestore.errors import Conflict, Corrupt, Locked
 from pagestore.line import decode, goes_on
 from pagestore.lines.interface import Lines
 from pagestore.recovery import recover
@@ -40,12 +40,10 @@ def copy_lines(
 ) -> CopiedSpace:
     """Copy what `copy` lacks of a log. `progress` is given how many lines are there, and how many in all.
 
-    Raises `Corrupt` where either is damaged, `OlderFormat` for a log to be upgraded first, `Conflict` where
-    `copy` holds what `source` does not, and `Locked` where another process writes to `copy`.
+    Raises `Corrupt` where either is damaged, `Conflict` where `copy` holds what `source` does not, and
+    `Locked` where another process writes to `copy`.
     """
     wanted, there = _fold(source, space), _fold(copy, space)
-    if wanted.format == 1:
-        raise OlderFormat(f"the log of space {space!r} has format 1: `tiermem upgrade` it, then copy it")
     if wanted.erasing:
         raise Conflict(
             f"an erasing in space {space!r} is not finished: open it for writing once, and copy it"

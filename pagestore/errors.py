@@ -3,7 +3,7 @@
 PageStoreError
 ├─ NotAStore          the directory is no TierMem store
 ├─ NewerFormat        written by a newer version
-├─ OlderFormat        written by an older version: readable, and writable once it is upgraded
+├─ OlderFormat        written in a form that this version does not read
 ├─ Locked             another process is writing this space
 ├─ Inaccessible       the file system refused: missing, no permission, an unreadable disk
 ├─ ReadOnly           opened for reading; nothing may be written
@@ -36,7 +36,7 @@ class NewerFormat(PageStoreError):
 
 
 class OlderFormat(PageStoreError):
-    """The store was written by an older version of the format and must be upgraded before it is written."""
+    """The store has a form that was never released, or tables that opening it for writing migrates."""
 
 
 class Locked(PageStoreError):

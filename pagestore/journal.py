@@ -17,15 +17,13 @@ from threading import RLock
 
 from pagestore import snapshot
 from pagestore.errors import Full, Inaccessible, Locked, Poisoned
-from pagestore.line import Fields, Line, as_written
+from pagestore.line import FORMAT, Fields, Line, as_written
 from pagestore.lines.interface import Lines
 from pagestore.options import LogOptions
 from pagestore.recovery import RecoveredLog
 from pagestore.staging import Batch, StoredTurn
 from pagestore.state import State
 from pagestore.values import WrittenByOthers
-
-FORMAT = 2
 
 
 class Journal:
@@ -161,8 +159,7 @@ class Journal:
             batch.add("seg", self._header(part))
             (header,) = batch.raw
             self._lines.begin(part, header)
-            if part > 1 and self._began.keys >= self._state.unsalted:
-                # Unsalted keys, also of turns erased since, go into no cache that is not made from the lines.
+            if part > 1:
                 self._lines.cache(part - 1, snapshot.dump(self._state, self._began))
             self._fold(batch.lines)
 

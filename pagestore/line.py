@@ -25,6 +25,9 @@ from pagestore.merkle import leaf_hash
 
 Fields = dict[str, Any]
 
+FORMAT = 2
+"""The number of the format of logs and stores, which is the only one that is read."""
+
 MALFORMED = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError)
 """What reading raises over a line whose checksum fits and whose fields are not those of this format."""
 

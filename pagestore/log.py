@@ -17,13 +17,11 @@ from threading import RLock
 from typing import Any, Self, TypeVar
 
 from pagestore import erasure
-from pagestore.codec import UPGRADED
 from pagestore.errors import (
     Closed,
     Corrupt,
     InvalidInput,
     Locked,
-    OlderFormat,
     PageStoreError,
     ReadOnly,
     RecordNotFound,
@@ -33,7 +31,7 @@ from pagestore.files import Files, RealFiles, possible_path
 from pagestore.finding import Finder
 from pagestore.group_commit import GroupCommit, Job
 from pagestore.journal import Journal
-from pagestore.line import Fields, as_written
+from pagestore.line import as_written
 from pagestore.lines.files import FileLines
 from pagestore.lines.interface import Lines
 from pagestore.lines.memory import MemoryLines
@@ -109,10 +107,7 @@ class _Write(Job):
 
 
 class Log:
-    """A `PageLog` of the lines it is given, which it closes. Has no thread of its own.
-
-    One of format 1 can be read; to write, `OlderFormat` is raised, unless it is to be `upgraded`.
-    """
+    """A `PageLog` of the lines it is given, which it closes. Has no thread of its own."""
 
     def __init__(
         self,
@@ -121,7 +116,6 @@ class Log:
         *,
         options: LogOptions | None = None,
         read_only: bool = False,
-        upgraded: bool = False,
     ) -> None:
         self._lines = lines
         self.space = space
@@ -134,14 +128,14 @@ class Log:
         self._closed = False
         self._called = f"the log of space {space!r}"
         try:
-            self._open(read_only=read_only, upgraded=upgraded)
+            self._open(read_only=read_only)
         except BaseException:
             self.close()
             raise
 
     @property
     def identity(self) -> str:
-        """See `PageLog.identity`: the hash of the first record, which has a salt or at least a time."""
+        """See `PageLog.identity`: the hash of the first record, which has a salt."""
         with self._reading():
             return self._state.tree.leaf(0).hex()
 
@@ -415,7 +409,7 @@ class Log:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _open(self, *, read_only: bool, upgraded: bool) -> None:
+    def _open(self, *, read_only: bool) -> None:
         with as_written(self._called):
             self._found = recover(self._lines, self.space, read_only=read_only)
         self._state = self._found.state
@@ -431,8 +425,6 @@ class Log:
             if not self._lines.parts():
                 raise SpaceNotFound(f"there is no log of space {self.space!r}")
             return
-        if self._state.format == 1 and not upgraded:
-            raise OlderFormat(f"{self._called} has format 1: it can be read, and written after `upgrade`")
         self._journal = self._begin_to_write()
 
     def _begin_to_write(self) -> Journal:
@@ -446,8 +438,6 @@ class Log:
             stored=self._reader.stored,
             forget=self._kept.forget_all,
         )
-        if self._state.format == 1:
-            self._end_format_1(journal)
         with journal.write() as batch:
             if self._state.last_kind != "open":
                 batch.add("open", {"at": self._options.clock().isoformat()})
@@ -456,14 +446,6 @@ class Log:
             for thread in self._state.sessions:
                 batch.seal_full(thread)
         return journal
-
-    def _end_format_1(self, journal: Journal) -> None:
-        """Record what a checkpoint of format 1 would say of all before; what follows is written as today."""
-        last = self._state.current_checkpoint_of_format_1()
-        fields: Fields = {name: getattr(last, of) for name, of in UPGRADED.items()}
-        salt = {} if self._state.salt else {"z": self._options.salt(16).hex()}
-        with journal.write() as batch:
-            batch.add("upgraded", {**fields, "at": self._options.clock().isoformat(), **salt})
 
     def _finish_erasing(self, journal: Journal) -> None:
         for intent in list(self._state.erasing.values()):
@@ -551,7 +533,6 @@ class DiskLog(Log):
         options: LogOptions | None = None,
         files: Files | None = None,
         read_only: bool = False,
-        upgraded: bool = False,
     ) -> None:
         options = options or LogOptions()
         lines = FileLines(
@@ -560,7 +541,7 @@ class DiskLog(Log):
             writable=not read_only,
             segment_bytes=options.segment_bytes,
         )
-        super().__init__(lines, space, options=options, read_only=read_only, upgraded=upgraded)
+        super().__init__(lines, space, options=options, read_only=read_only)
 
 
 class MemoryLog(Log):

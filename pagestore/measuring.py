@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pagestore.codec import Part, keys_of
+from pagestore.codec import Part, key_of_turn
 from pagestore.options import LogOptions
 from pagestore.pager import cut
 from pagestore.rendering import render_turn
@@ -15,10 +15,10 @@ Words = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredTurn:
-    """A turn ready to be stored: its keys, as `keys_of` tells them, and the part or parts it is stored as."""
+    """A turn ready to be stored: the part or parts it is stored as, and its key, if it has an id."""
 
     turn: Turn
-    keys: tuple[bytes, ...]
+    key: bytes | None
     parts: tuple[Part, ...]
 
     @property
@@ -29,7 +29,7 @@ class MeasuredTurn:
 
 def measure(session: SessionId, turn: Turn, options: LogOptions, *, salt: bytes) -> MeasuredTurn:
     """Count what the turn takes on a page, header included."""
-    return MeasuredTurn(turn=turn, keys=keys_of(session, turn, salt), parts=_parts(turn, options))
+    return MeasuredTurn(turn=turn, key=key_of_turn(session, turn, salt), parts=_parts(turn, options))
 
 
 def _parts(turn: Turn, options: LogOptions) -> tuple[Part, ...]:

@@ -43,7 +43,7 @@ class Prover:
     def record(self, seq: int, checkpoint: Checkpoint) -> ProvedRecord:
         """Any record but a turn; `RecordNotFound` when there is none in the tree of `checkpoint`."""
         self._check(checkpoint)
-        if self._state.records.row(seq) is None or self._leaf(seq, checkpoint) is None:
+        if self._state.records.row(seq) is None or seq >= checkpoint.size:
             raise RecordNotFound(f"record {seq} was not in the log before the checkpoint")
         return self._prove(seq, checkpoint)
 
@@ -58,19 +58,16 @@ class Prover:
         )
 
     def growth(self, old: Checkpoint, new: Checkpoint) -> GrowthProof:
-        """That the tree of `old` is the beginning of the tree of `new`; it holds their trees alone."""
+        """That the tree of `old` is the beginning of the tree of `new`."""
         self._check(old)
         self._check(new)
-        tree, size, upgraded = self._state.tree_of(old), new.size, None
-        if (old.format, new.format) == (1, 2) and self._state.upgraded < new.size:
-            size, upgraded = len(tree), self._prove(self._state.upgraded, new)
-        elif old.format != new.format or old.size > new.size:
+        if old.size > new.size:
             raise Corrupt(f"a log only grows: {old!r} is not older than {new!r}")
-        path = tuple(node.hex() for node in tree.consistency(old.size, size))
-        return GrowthProof(old=old.tree, new=new.tree, path=path, upgraded=upgraded)
+        path = tuple(node.hex() for node in self._state.tree.consistency(old.size, new.size))
+        return GrowthProof(old=old, new=new, path=path)
 
     def _check(self, checkpoint: Checkpoint) -> None:
-        tree = self._state.tree_of(checkpoint)
+        tree = self._state.tree
         if checkpoint.space != self._state.space or not 0 <= checkpoint.size <= len(tree):
             raise Corrupt(f"{checkpoint!r} is not of this log; run `verify` with it")
         if tree.root(checkpoint.size).hex() != checkpoint.root:
@@ -79,16 +76,9 @@ class Prover:
     def _info(self, page_id: PageId, checkpoint: Checkpoint) -> PageInfo:
         state = self._state
         info = state.pages.get(state.sealed_as.get(page_id, page_id))
-        if info is None or self._leaf(info.seq, checkpoint) is None:
+        if info is None or info.seq >= checkpoint.size:
             raise PageNotFound(f"page {page_id!r} was not sealed before the checkpoint")
         return info
-
-    def _leaf(self, seq: int, checkpoint: Checkpoint) -> int | None:
-        """Which leaf of the tree of a checkpoint a record is; `None` where it is in none of its leaves."""
-        leaf: int | None = seq
-        if checkpoint.format == 1:
-            leaf = self._state.records.row(seq) if self._state.is_of_format_1(seq) else None
-        return leaf if leaf is not None and leaf < checkpoint.size else None
 
     def _prove(self, seq: int, checkpoint: Checkpoint) -> ProvedRecord:
         (raw,) = self._lines.read(seq)
@@ -100,12 +90,11 @@ class Prover:
         return ProvedRecord(line=as_text(raw), proof=self._inclusion(seq, checkpoint))
 
     def _inclusion(self, seq: int, checkpoint: Checkpoint) -> InclusionProof:
-        leaf = self._leaf(seq, checkpoint)
-        if leaf is None:
+        if seq >= checkpoint.size:
             raise RecordNotFound(f"record {seq} was not in the log before the checkpoint")
-        tree, size = self._state.tree_of(checkpoint), checkpoint.size
-        path = tuple(node.hex() for node in tree.inclusion(leaf, size))
-        return InclusionProof(leaf_hash=tree.leaf(leaf).hex(), index=leaf, size=size, path=path)
+        tree, size = self._state.tree, checkpoint.size
+        path = tuple(node.hex() for node in tree.inclusion(seq, size))
+        return InclusionProof(leaf_hash=tree.leaf(seq).hex(), index=seq, size=size, path=path)
 
     def _turn(self, line: Line) -> TurnLine:
         length = rendered_length(line)

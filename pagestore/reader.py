@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from pagestore.codec import keys_of, open_page_id, page_id, turn_part_of
+from pagestore.codec import key_of_turn, open_page_id, page_id, turn_part_of
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
 from pagestore.line import TURNS, Fields, Line, as_written, decode, line_of
 from pagestore.lines.interface import Lines
@@ -119,8 +118,8 @@ class Reader:
 
     def taken(self, session: SessionId, turn: Turn) -> Taken:
         """How the id of a turn is taken."""
-        keys = keys_of(session, turn, self._state.salt)
-        found = next((stored for key in keys if (stored := self.stored(key)) is not None), None)
+        key = key_of_turn(session, turn, self._state.salt)
+        found = None if key is None else self.stored(key)
         if found is None:
             return "free"
         if found.words is None:
@@ -138,20 +137,10 @@ class Reader:
         return Record(seq=fields["q"], kind=fields["n"], at=at, body=fields["b"])
 
     def history(self, seq: int) -> History | None:
-        """The log up to a record; `None` where there is no such one.
-
-        Of a log of format 1 the digest is what it was: of the tree of then, which binds all but the turns
-        that no page had sealed, and of the newest line, which is salted.
-        """
+        """The log up to a record; `None` where there is no such one."""
         if not 0 <= seq <= self._state.head:
             return None
-        if not self._state.is_of_format_1(seq):
-            return History(seq=seq, digest=self._state.tree.root(seq + 1).hex())
-        size = self._state.records.first_after(seq)
-        is_turn = self._state.records.row(seq) is None
-        newest = next(self._turns([(seq, 1)])).digest if is_turn else self._state.tree.leaf(seq)
-        root = self._state.old_tree.root(size)
-        return History(seq=seq, digest=hashlib.sha256(root + newest).hexdigest())
+        return History(seq=seq, digest=self._state.tree.root(seq + 1).hex())
 
     def _sealed_page(self, info: PageInfo) -> Page:
         seal = self._fields(info.seq)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from pagestore import snapshot
 from pagestore.errors import Corrupt
-from pagestore.line import MALFORMED, Line
+from pagestore.line import FORMAT, MALFORMED, Line
 from pagestore.lines.interface import Lines
 from pagestore.snapshot import Mark
 from pagestore.state import State
@@ -82,7 +82,8 @@ def wrong_header(line: Line, part: int, state: State, *, first: bool, tree_known
         return f"the segment belongs to space {fields['space']!r}, not {state.space!r}"
     if fields["i"] != part:
         return f"the segment was number {fields['i']}"
-    tree = state.old_tree if fields["v"] == 1 else state.tree
-    if tree_known and (fields["n"], fields["root"]) != (len(tree), tree.root().hex()):
+    if fields["v"] != FORMAT:
+        return f"the segment has format {fields['v']}, and this version reads {FORMAT}"
+    if tree_known and (fields["n"], fields["root"]) != (len(state.tree), state.tree.root().hex()):
         return "the tree so far is not the one the header names"
     return None

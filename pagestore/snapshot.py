@@ -18,7 +18,7 @@ from pagestore.line import MALFORMED, Fields
 from pagestore.state import OpenTurn, Run, State, Thread
 from pagestore.values import PageId, PageInfo, SessionId, SetBack, TurnTimes
 
-VERSION = 4
+VERSION = 5
 """The version of what is cached; what has another version is not read, and is made again."""
 _KEY = struct.Struct(">16sQ")
 
@@ -61,12 +61,11 @@ def dump(state: State, since: Mark) -> Fields:
         "keys": _text(b"".join(_KEY.pack(*pair) for pair in islice(state.keys.items(), since.keys, None))),
         "records": [[state.records.seq(row), state.records.kind(row)] for row in rows],
         "leaves": _text(state.tree.leaves(since.head + 1)),
-        "format": [state.format, state.upgraded],
         "waiting": [
             [_thread_row(one), _waiting_rows(s.waiting)] for one, s in state.sessions.items() if s.waiting
         ],
         "erasing": [[seq, intent] for seq, intent in state.erasing.items()],
-        "salt": [state.salt.hex(), state.unsalted],
+        "salt": state.salt.hex(),
         "newest": state.newest.isoformat() if state.newest is not None else None,
         "set_back": [[one.seq, one.was.isoformat(), one.now.isoformat()] for one in state.set_back],
     }
@@ -84,10 +83,9 @@ class _Snapshot:
     keys: list[tuple[bytes, int]]
     records: list[tuple[int, str]]
     leaves: list[bytes]
-    format: tuple[int, int]
     waiting: list[tuple[Thread, list[OpenTurn]]]
     erasing: list[tuple[int, Fields]]
-    salt: tuple[bytes, int]
+    salt: bytes
     newest: datetime | None
     set_back: list[SetBack]
 
@@ -115,10 +113,9 @@ def _read(content: dict[str, Any]) -> _Snapshot:
         keys=list(_KEY.iter_unpack(b64decode(content["keys"], validate=True))),
         records=[(seq, kind) for seq, kind in content["records"]],
         leaves=[leaves[at : at + 32] for at in range(0, len(leaves), 32)],
-        format=(int(content["format"][0]), int(content["format"][1])),
         waiting=[(_thread(row), list(_open_turns(rows))) for row, rows in content["waiting"]],
         erasing=[(seq, intent) for seq, intent in content["erasing"]],
-        salt=(bytes.fromhex(content["salt"][0]), int(content["salt"][1])),
+        salt=bytes.fromhex(content["salt"]),
         newest=_moment(content["newest"]),
         set_back=[
             SetBack(seq=seq, was=datetime.fromisoformat(was), now=datetime.fromisoformat(now))
@@ -135,11 +132,8 @@ def _apply(state: State, snapshot: _Snapshot) -> None:
     state.keys.update(snapshot.keys)
     for leaf in snapshot.leaves:
         state.tree.add(leaf)
-    state.format, state.upgraded = snapshot.format
     for seq, kind in snapshot.records:
         state.records.add(seq, kind)
-        if state.is_of_format_1(seq):
-            state.old_tree.add(state.tree.leaf(seq))
     for session in state.sessions.values():
         session.waiting = []
     state.filling.clear()
@@ -148,7 +142,7 @@ def _apply(state: State, snapshot: _Snapshot) -> None:
         state.note_filling(thread)
     state.erasing = dict(snapshot.erasing)
     state.head, state.turns, state.erased = snapshot.head, snapshot.turns, snapshot.erased
-    state.salt, state.unsalted = snapshot.salt
+    state.salt = snapshot.salt
     state.newest, state.set_back = snapshot.newest, snapshot.set_back
 
 

@@ -73,8 +73,8 @@ class Batch:
                 known = StoredTurn(seq=seq, words=measured.words)
                 sealed += pages
                 new += 1
-            if measured.keys:
-                self._staged[measured.keys[0]] = known
+            if measured.key is not None:
+                self._staged[measured.key] = known
             seqs.append(known.seq)
         return seqs, new, sealed
 
@@ -115,22 +115,21 @@ class Batch:
     def _refuse_conflicts(self, session: SessionId, turns: tuple[MeasuredTurn, ...]) -> None:
         given: dict[bytes, Words] = {}
         for measured in turns:
-            if not measured.keys:
+            if measured.key is None:
                 continue
             known = self._find(measured)
-            before = given.setdefault(measured.keys[0], measured.words)
+            before = given.setdefault(measured.key, measured.words)
             if before != measured.words or (known and known.words not in (None, measured.words)):
                 raise Conflict(
                     f"turn {measured.turn.turn_id!r} of session {session!r} has other words in the log"
                 )
 
     def _find(self, measured: MeasuredTurn) -> StoredTurn | None:
-        if not measured.keys:
+        if measured.key is None:
             return None
-        key, old_key = measured.keys
-        if key not in self._staged:
-            self._staged[key] = self._stored(key) or self._stored(old_key)
-        return self._staged[key]
+        if measured.key not in self._staged:
+            self._staged[measured.key] = self._stored(measured.key)
+        return self._staged[measured.key]
 
     def _add_turn(self, thread: Thread, measured: MeasuredTurn) -> tuple[int, list[PageId]]:
         waiting, _ = self._thread(thread)

@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from operator import index
 
-from pagestore.codec import key_in, open_page_id, opened_as, times_of, waiting_hash
+from pagestore.codec import key_in, open_page_id, opened_as, times_of
 from pagestore.line import TURNS, Fields, Line
 from pagestore.merkle import MerkleTree
 from pagestore.values import (
     Checkpoint,
-    CheckpointOfFormat1,
     OpenInfo,
     PageId,
     PageInfo,
@@ -30,7 +29,7 @@ from pagestore.values import (
 
 TOLERANCE = timedelta(minutes=10)
 """How far recorded times may be out of order: a record waits its turn with the time it was given."""
-_TIMED = frozenset({"turn", "rec", "page", "open", "seg", "ckpt", "erase", "upgraded"})
+_TIMED = frozenset({"turn", "rec", "page", "open", "seg", "ckpt", "erase"})
 Thread = tuple[SessionId, str | None]
 """A session as one agent, or none, speaks in it: pages are of one thread each."""
 Run = tuple[int, int]
@@ -61,7 +60,7 @@ class Session:
 
 
 class Records:
-    """Number and kind of every record that is not a turn; row `i` is leaf `i` of a tree of format 1.
+    """Number and kind of every record that is not a turn.
 
     Kinds the log keeps to itself are the empty string.
     """
@@ -114,15 +113,8 @@ class State:
         self.sealed_as: dict[PageId, PageId] = {}
         self.keys: dict[bytes, int] = {}
         self.salt = b""
-        self.unsalted = 0
         self.records = Records()
         self.tree = MerkleTree()
-        self.format = 0
-        """What the newest line is written in; 0 before the first."""
-        self.upgraded = -1
-        """The number of the record that ended format 1; -1 where none did."""
-        self.old_tree = MerkleTree()
-        """The tree as it was in format 1: of what was written in it and is no turn."""
         self.erasing: dict[int, Fields] = {}
         self.last_kind = ""
         self.newest: datetime | None = None
@@ -149,8 +141,6 @@ class State:
             fold = _FOLDS.get(line.kind)
             if fold is not None:
                 fold(self, line)
-            if self.format == 1:
-                self.old_tree.add(line.leaf)
         self.tree.add(line.leaf)
         self._note_time(line)
         self.head = line.seq
@@ -197,33 +187,7 @@ class State:
 
     def current_checkpoint(self) -> Checkpoint:
         """What commits to everything there is."""
-        if self.format == 1:
-            return self.current_checkpoint_of_format_1()
         return Checkpoint(space=self.space, size=len(self.tree), root=self.tree.root().hex())
-
-    def current_checkpoint_of_format_1(self) -> CheckpointOfFormat1:
-        """What commits to everything there is, as logs of format 1 did."""
-        filling = [(name, session) for (name, _), session in self.sessions.items() if session.waiting]
-        filling.sort(key=lambda named: named[1].waiting[0].seq)
-        pages = (
-            (name, session.next_number, ((turn.seq, turn.digest) for turn in session.waiting))
-            for name, session in filling
-        )
-        return CheckpointOfFormat1(
-            space=self.space,
-            size=len(self.old_tree),
-            root=self.old_tree.root().hex(),
-            head=self.head,
-            waiting=waiting_hash(self.space, pages),
-        )
-
-    def is_of_format_1(self, seq: int) -> bool:
-        """Whether a line was written in format 1."""
-        return self.format == 1 or seq < self.upgraded
-
-    def tree_of(self, checkpoint: Checkpoint) -> MerkleTree:
-        """The tree a checkpoint commits to."""
-        return self.old_tree if checkpoint.format == 1 else self.tree
 
     def tombstone_of(self, seq: int) -> Fields | None:
         """The tombstone of a line whose erasure was begun and is not known to be done."""
@@ -247,19 +211,9 @@ class State:
             self.keys[key] = line.seq
 
     def _fold_header(self, line: Line) -> None:
-        """The first header of today brings the salt; in format 1 an opening did."""
-        self.format = index(line.fields["v"])
-        if self.format > 1:
-            self._take_salt(line)
-
-    def _fold_upgraded(self, line: Line) -> None:
-        self.format, self.upgraded = 2, line.seq
-        self._take_salt(line)
-
-    def _take_salt(self, line: Line) -> None:
-        """The first salt counts; `unsalted` keys were made before it."""
-        if not self.salt and "z" in line.fields:
-            self.salt, self.unsalted = bytes.fromhex(line.fields["z"]), len(self.keys)
+        """Take in the salt, which the first header has."""
+        if "z" in line.fields:
+            self.salt = bytes.fromhex(line.fields["z"])
 
     def _fold_page(self, line: Line) -> None:
         info = page_info(line.fields)
@@ -284,8 +238,6 @@ class State:
 
 _FOLDS: dict[str, Callable[[State, Line], None]] = {
     "seg": State._fold_header,  # noqa: SLF001 - the table belongs to the class
-    "open": State._take_salt,  # noqa: SLF001
-    "upgraded": State._fold_upgraded,  # noqa: SLF001
     "page": State._fold_page,  # noqa: SLF001
     "erase": State._fold_erase,  # noqa: SLF001
     "erased": State._fold_erased,  # noqa: SLF001

@@ -1,6 +1,6 @@
 """A directory of spaces, each with a page log of its own.
 
-memory/FORMAT                       layout name and number, written once and by an upgrade
+memory/FORMAT                       layout name and number, written once
 memory/spaces/<space>/LOCK          one writing process; readers need no lock
 memory/spaces/<space>/00000001.jsonl …
 """
@@ -21,7 +21,7 @@ from pagestore.files import (
     translating,
     write_file_atomically,
 )
-from pagestore.line import decode
+from pagestore.line import FORMAT, decode
 from pagestore.lines.files import FileLines
 from pagestore.lines.segments import Segments
 from pagestore.log import DiskLog
@@ -30,8 +30,6 @@ from pagestore.options import LogOptions
 from pagestore.values import SpaceId
 
 FORMAT_NAME = "tiermem-store"
-FORMAT_NUMBER = 2
-"""The format that is written; earlier ones are read, and upgraded before they are written."""
 
 _FORMAT = re.compile(rf"{FORMAT_NAME} (\d{{1,9}})\n")
 _PLAIN_NAME = re.compile(r"(?!x-)[a-z0-9][a-z0-9_-]{0,62}")
@@ -40,7 +38,8 @@ _PLAIN_NAME = re.compile(r"(?!x-)[a-z0-9][a-z0-9_-]{0,62}")
 class Store:
     """Opens the spaces of one directory, which it makes unless `read_only`.
 
-    Raises `InvalidInput`, `NotAStore`, `NewerFormat`, `Inaccessible`, `Full`; never a bare `OSError`.
+    Raises `InvalidInput`, `NotAStore`, `NewerFormat`, `OlderFormat`, `Inaccessible`, `Full`; never a bare
+    `OSError`.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class Store:
         self._options = options
         self._files = files or RealFiles()
         self._spaces = f"{self.path}/spaces"
-        self.format = self._checked_format()
+        self._check_format()
 
     @property
     def name(self) -> str:
@@ -91,8 +90,7 @@ class Store:
         """Open the log of a space, making it unless read-only.
 
         Raises `Locked` while another process writes it, `Corrupt` when it is damaged and not opened
-        read-only, `OlderFormat` for a store to be upgraded first where it is not opened read-only,
-        `SpaceNotFound` when it is not there and may not be made. The caller closes it.
+        read-only, `SpaceNotFound` when it is not there and may not be made. The caller closes it.
         """
         read_only = self._read_only if read_only is None else read_only
         directory = self._prepare(space, read_only=read_only)
@@ -110,11 +108,6 @@ class Store:
     def _prepare(self, space: SpaceId, *, read_only: bool) -> str:
         """Return the directory of a space, which can be made unless read-only."""
         directory = self._directory(space)
-        if not read_only and self.format < FORMAT_NUMBER:
-            raise OlderFormat(
-                f"{self.path!r} has format {self.format}: open it read-only, "
-                "or upgrade it first (`tiermem upgrade`, `python -m pagestore upgrade`)"
-            )
         with translating(directory):
             if not self._files.exists(directory):
                 if read_only:
@@ -148,18 +141,18 @@ class Store:
             return False
         return any(file.endswith(".jsonl") for file in names)
 
-    def _checked_format(self) -> int:
+    def _check_format(self) -> None:
         with translating(self.path):
             if self._read_only and not self._files.exists(self.path):
                 raise NotAStore(f"there is no store at {self.path!r}")
             names = self._names()
             if "FORMAT" in names:
-                return self._read_format()
+                self._check_number()
+                return
             if self._read_only or any(not name.startswith("FORMAT.") for name in names):
                 raise NotAStore(f"{self.path!r} is no TierMem store; name another directory, or an empty one")
             self._files.make_directory(self.path)
             write_format(self._files, self.path)
-            return FORMAT_NUMBER
 
     def _names(self) -> list[str]:
         try:
@@ -169,26 +162,29 @@ class Store:
         except NotADirectoryError as error:
             raise NotAStore(f"{self.path!r} is a file; a store is a directory") from error
 
-    def _read_format(self) -> int:
+    def _check_number(self) -> None:
         text = read_file(self._files, f"{self.path}/FORMAT").decode("utf-8", "replace")
         found = _FORMAT.fullmatch(text)
         if found is None:
             raise NotAStore(f"{self.path}/FORMAT does not name a TierMem store: {text[:80]!r}")
-        if int(found[1]) > FORMAT_NUMBER:
-            raise NewerFormat(
-                f"{self.path!r} has format {found[1]}; this version reads up to {FORMAT_NUMBER}; upgrade"
+        number = int(found[1])
+        if number > FORMAT:
+            raise NewerFormat(f"{self.path!r} has format {number}; this version reads {FORMAT}; upgrade")
+        if number < FORMAT:
+            raise OlderFormat(
+                f"{self.path!r} has format {number}, which no release wrote: this version reads {FORMAT}; "
+                "make a new store of the files that its turns came from"
             )
-        return int(found[1])
 
 
 def write_format(files: Files, directory: str) -> None:
     """Say that a directory is a store of today's format."""
-    write_file_atomically(files, directory, "FORMAT", format_file(FORMAT_NUMBER))
+    write_file_atomically(files, directory, "FORMAT", format_file())
 
 
-def format_file(number: int) -> bytes:
+def format_file() -> bytes:
     """What the file FORMAT of a store says."""
-    return f"{FORMAT_NAME} {number}\n".encode()
+    return f"{FORMAT_NAME} {FORMAT}\n".encode()
 
 
 def directory_name(space: SpaceId) -> str:

@@ -8,7 +8,7 @@ for ever.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NewType
 
@@ -226,48 +226,18 @@ class Checkpoint:
     root: str
     format: int = 2
 
-    @property
-    def tree(self) -> Checkpoint:
-        """What of it proofs are held against: the tree alone."""
-        return self
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointOfFormat1(Checkpoint):
-    """A commitment to everything a log of format 1 held.
-
-    Its tree is that of page seals and other records. `waiting` is the hash of the turns that no page had
-    sealed yet, and `head` the number of the newest record or turn; checkpoints of before these were kept
-    have neither, and commit to no open page.
-    """
-
-    format: int = 1
-    head: int | None = None
-    waiting: str | None = None
-
-    @property
-    def tree(self) -> Checkpoint:
-        """What of it proofs are held against: the tree alone."""
-        return replace(self, head=None, waiting=None)
-
 
 def checkpoint_of(fields: Mapping[str, Any]) -> Checkpoint:
-    """The checkpoint that JSON describes; one that names no format is of format 1.
+    """The checkpoint that JSON describes.
 
-    Raises `KeyError`, `TypeError` or `ValueError` for what describes none.
+    Raises `KeyError`, `TypeError` or `ValueError` for anything else.
     """
     space, size, root = fields["space"], fields["size"], fields["root"]
     if not isinstance(space, str) or type(size) is not int or not isinstance(root, str):
         raise TypeError("a checkpoint has a space, a size and a root")
-    if fields.get("format", 1) == 2:
-        return Checkpoint(space=SpaceId(space), size=size, root=root)
-    head, waiting = fields.get("head"), fields.get("waiting")
-    if fields.get("format", 1) != 1 or (type(head), type(waiting)) not in (
-        (int, str),
-        (type(None), type(None)),
-    ):
-        raise ValueError("a checkpoint of format 1 has a head and a hash of what waited, or neither")
-    return CheckpointOfFormat1(space=SpaceId(space), size=size, root=root, head=head, waiting=waiting)
+    if fields.get("format") != 2:
+        raise ValueError(f"a checkpoint of format 2 is read, and this one has {fields.get('format')!r}")
+    return Checkpoint(space=SpaceId(space), size=size, root=root)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,16 +283,11 @@ class ProvedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrowthProof:
-    """That the tree of `old` is the beginning of the tree of `new`.
-
-    Where `old` is of format 1 and `new` is not, `path` leads to the last tree of format 1, and `upgraded` is
-    the record of `new` that commits to that one.
-    """
+    """That the tree of `old` is the beginning of the tree of `new`."""
 
     old: Checkpoint
     new: Checkpoint
     path: tuple[str, ...]
-    upgraded: ProvedRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -366,10 +331,7 @@ class Damage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyReport:
-    """What `verify` re-derived and what it found. `ok` when nothing differs.
-
-    `unproved` is what the checkpoint it was held against does not tell.
-    """
+    """What `verify` re-derived and what it found. `ok` when nothing differs."""
 
     space: SpaceId
     records: int
@@ -379,7 +341,6 @@ class VerifyReport:
     checkpoint: Checkpoint
     damage: tuple[Damage, ...]
     torn: tuple[str, ...] = ()
-    unproved: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:

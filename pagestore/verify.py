@@ -2,19 +2,17 @@
 
 What is checked: the checksum and number of every line; the tree at every header and checkpoint; the id of
 every page from the lines of its turns; that what was erased was erased by a record; that the result is the
-state in memory; and, against a checkpoint kept elsewhere, that this log begins with what it commits to. One
-of format 1 commits to a tree without turns, and beside it to those that waited on open pages then, whether
-these are open, sealed or erased by now.
+state in memory; and, against a checkpoint kept elsewhere, that this log begins with what it commits to.
 """
 
 from __future__ import annotations
 
-from pagestore.codec import UPGRADED, page_id
+from pagestore.codec import page_id
 from pagestore.line import MALFORMED, Fields, Line
 from pagestore.lines.interface import Lines
 from pagestore.recovery import wrong_header
 from pagestore.state import State, runs_of, sealed_by, thread_of
-from pagestore.values import Checkpoint, CheckpointOfFormat1, Damage, VerifyReport
+from pagestore.values import Checkpoint, Damage, VerifyReport
 
 
 def verify(lines: Lines, state: State, *, checkpoint: Checkpoint | None = None) -> VerifyReport:
@@ -34,7 +32,6 @@ def verify(lines: Lines, state: State, *, checkpoint: Checkpoint | None = None) 
         checkpoint=fresh.current_checkpoint(),
         damage=tuple(check.damage),
         torn=lines.torn(),
-        unproved=tuple(check.unproved),
     )
 
 
@@ -43,11 +40,9 @@ class _Check:
         self.fresh = State(state.space)
         self.records = 0
         self.damage: list[Damage] = []
-        self.unproved: list[str] = []
         self._lines = lines
         self._state = state
         self._checkpoint = checkpoint
-        self._then: Checkpoint | None = None
         self._complete = True
         self._tombstones: dict[int, Fields] = {}
         self._erased: dict[int, Fields] = {}
@@ -67,9 +62,6 @@ class _Check:
         try:
             what = self._wrong(line, part, first=first)
             self.fresh.fold(line)
-            kept = self._checkpoint
-            if isinstance(kept, CheckpointOfFormat1) and line.seq == kept.head:
-                self._then = self.fresh.current_checkpoint_of_format_1()
         except MALFORMED as error:
             what = f"record {line.seq} is no record of this format: {error!r}"
         if what:
@@ -83,17 +75,14 @@ class _Check:
             self._erased |= {tombstone["q"]: tombstone for tombstone in fields["e"]}
         elif line.kind == "page":
             return self._wrong_page(line)
-        elif line.kind in ("ckpt", "upgraded") and self._complete and not self._commits_to_what_is(fields):
+        elif line.kind == "ckpt" and self._complete and not self._commits_to_what_is(fields):
             return f"record {line.seq}: the tree so far is not the one it commits to"
         return wrong_header(line, part, self.fresh, first=first, tree_known=self._complete)
 
     def _commits_to_what_is(self, fields: Fields) -> bool:
-        """Whether a checkpoint, or the end of format 1, says what the log was till then."""
-        if fields["t"] == "ckpt":
-            now, names = self.fresh.current_checkpoint(), {"n": "size", "root": "root"}
-        else:
-            now, names = self.fresh.current_checkpoint_of_format_1(), UPGRADED
-        return all(fields[name] == getattr(now, of) for name, of in names.items())
+        """Whether a checkpoint says what the log was till then."""
+        now = self.fresh.current_checkpoint()
+        return (fields["n"], fields["root"]) == (now.size, now.root)
 
     def _wrong_page(self, line: Line) -> str | None:
         fields = line.fields
@@ -127,7 +116,7 @@ class _Check:
         checkpoint = self._checkpoint
         if checkpoint is None:
             return
-        where, tree = f"checkpoint of {checkpoint.size} records", self.fresh.tree_of(checkpoint)
+        where, tree = f"checkpoint of {checkpoint.size} records", self.fresh.tree
         if checkpoint.space != self.fresh.space:
             self._add_damage(where, f"it is of space {checkpoint.space!r}")
         elif checkpoint.size < 0:
@@ -136,17 +125,6 @@ class _Check:
             self._add_damage(where, f"the log has only {len(tree)} records in its tree: its end is gone")
         elif tree.root(checkpoint.size).hex() != checkpoint.root:
             self._add_damage(where, "this log does not begin with what it commits to")
-        elif isinstance(checkpoint, CheckpointOfFormat1):
-            self._against_open_pages(checkpoint, where)
-
-    def _against_open_pages(self, checkpoint: CheckpointOfFormat1, where: str) -> None:
-        """What a checkpoint of format 1 says apart from its tree."""
-        if checkpoint.waiting is None:
-            self.unproved.append(
-                f"{where}: what then waited on open pages; it was made before checkpoints committed to that"
-            )
-        elif checkpoint != self._then:
-            self._add_damage(where, "the turns that then waited on open pages are not the ones it commits to")
 
     def _add_damage(self, where: str, what: str) -> None:
         self.damage.append(Damage(where=where, what=what))

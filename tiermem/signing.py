@@ -1,8 +1,6 @@
 """Ed25519 signatures of checkpoints: who vouches for what a log held. Needs `tiermem[sign]`.
 
-What is signed is `tiermem-checkpoint-3`, a line break, and the JSON of space, size and root. Of a checkpoint
-of format 1 it is `tiermem-checkpoint-2` and the JSON of space, size, root, head and waiting, and where it has
-not the last two, `tiermem-checkpoint-1` and the JSON of the others. Keys are PEM
+What is signed is `tiermem-checkpoint-3`, a line break, and the JSON of space, size and root. Keys are PEM
 files, as `openssl genpkey -algorithm ed25519 -out key.pem` makes them, and their public halves, as
 `openssl pkey -in key.pem -pubout -out key.pub` does; OpenSSH's form is read as well.
 """
@@ -18,8 +16,6 @@ from tiermem.errors import BadSignature, InvalidInput, SigningUnavailable
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-
-_TREE = ("space", "size", "root")
 
 
 def sign(checkpoint: Checkpoint, private_key: bytes) -> Signature:
@@ -50,14 +46,8 @@ def verify_signature(checkpoint: Checkpoint, signature: Signature | None, public
 
 
 def _message(checkpoint: Checkpoint) -> bytes:
-    names: tuple[str, ...] = _TREE
-    recipe = "tiermem-checkpoint-3"
-    if checkpoint.format == 1 and checkpoint == checkpoint.tree:
-        recipe = "tiermem-checkpoint-1"
-    elif checkpoint.format == 1:
-        recipe, names = "tiermem-checkpoint-2", (*_TREE, "head", "waiting")
-    signed = {name: getattr(checkpoint, name) for name in names}
-    return f"{recipe}\n{json.dumps(signed, separators=(',', ':'))}".encode()
+    signed = {"space": checkpoint.space, "size": checkpoint.size, "root": checkpoint.root}
+    return f"tiermem-checkpoint-3\n{json.dumps(signed, separators=(',', ':'))}".encode()
 
 
 def _private(pem: bytes) -> Ed25519PrivateKey:

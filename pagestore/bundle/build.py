@@ -39,10 +39,10 @@ def make_bundle(
     bound = partial(_bound, log, seq, body, _quoted_pages(log, body, shows), whole_pages=whole_pages)
     if checkpoint is not None:
         try:
-            return bound(checkpoint.tree)
+            return bound(checkpoint)
         except (RecordNotFound, PageNotFound):
             pass  # the checkpoint is older than what must be shown
-    now = log.current_checkpoint().tree
+    now = log.current_checkpoint()
     bundle = bound(now)
     return bundle if checkpoint is None else replace(bundle, growth=log.prove_growth(checkpoint, now))
 

@@ -59,22 +59,11 @@ def verify_bundle(data: bytes, checkpoint: Checkpoint | None = None) -> BundleRe
 
 
 def verify_growth(proof: GrowthProof) -> bool:
-    """Whether what `proof.old` commits to is the beginning of what `proof.new` commits to.
-
-    Where a log was upgraded between: of what its upgrade says that format 1 ended with.
-    """
+    """Whether what `proof.old` commits to is the beginning of what `proof.new` commits to."""
     old, new = proof.old, proof.new
-    size, root = new.size, new.root
-    if proof.upgraded is not None:
-        ended = _leaf(proof.upgraded, new) if (old.format, new.format) == (1, 2) else None
-        if ended is None or ended["t"] != "upgraded":
-            return False
-        size, root = ended["n"], ended["root"]
-    elif old.format != new.format:
-        return False
     path = [bytes.fromhex(node) for node in proof.path]
     return old.space == new.space and verify_consistency(
-        old.size, size, bytes.fromhex(old.root), bytes.fromhex(root), path
+        old.size, new.size, bytes.fromhex(old.root), bytes.fromhex(new.root), path
     )
 
 
@@ -132,11 +121,11 @@ class _Check:
                 f"that the checkpoint ({_checkpoint_text(bound)}) is the one others were shown: "
                 "compare it with one kept elsewhere"
             )
-        elif kept.tree == bound:
+        elif kept == bound:
             self.proved.append(
                 f"the bundle is bound to the checkpoint kept elsewhere ({_checkpoint_text(kept)})"
             )
-        elif growth is not None and kept.tree == growth.old:
+        elif growth is not None and kept == growth.old:
             self.proved.append(
                 f"the log grew from the checkpoint kept elsewhere ({_checkpoint_text(kept)}) to that "
                 f"of the bundle ({_checkpoint_text(bound)}); no record or sealed page before it was changed"
@@ -276,5 +265,4 @@ class _Check:
 
 
 def _checkpoint_text(checkpoint: Checkpoint) -> str:
-    records = "records" if checkpoint.format > 1 else "records of format 1"
-    return f"{checkpoint.size} {records} of space {checkpoint.space!r}, root {checkpoint.root[:12]}…"
+    return f"{checkpoint.size} records of space {checkpoint.space!r}, root {checkpoint.root[:12]}…"

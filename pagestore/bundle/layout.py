@@ -14,8 +14,7 @@ r"""A bundle as a file: plain JSON, one part a line, each line under a checksum.
 
 The rule: a bundle has one form. What does not read back to the very same bytes is refused, so there is
 no byte that could be changed unseen; the checksums (CRC-32 a line, as in the log) show where. They guard
-against accidents, and the proofs against forgers. The recipe also states the format of the checkpoint:
-`tiermem-bundle-1` is that of logs of format 1.
+against accidents, and the proofs against forgers.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ from pagestore.merkle import leaf_hash
 from pagestore.prover import as_bytes
 from pagestore.values import (
     Checkpoint,
-    CheckpointOfFormat1,
     Damage,
     GrowthProof,
     InclusionProof,
@@ -42,8 +40,8 @@ from pagestore.values import (
     TurnLine,
 )
 
-RECIPES = {"tiermem-bundle-1": 1, "tiermem-bundle-2": 2}
-"""Of which format the checkpoint of a bundle is."""
+RECIPE = "tiermem-bundle-2"
+"""The name of the form of a bundle, for logs of format 2."""
 
 
 class Malformed(ValueError):
@@ -78,7 +76,7 @@ def decode(data: bytes) -> Bundle:
 
 
 def _lines(bundle: Bundle) -> Iterator[str]:
-    yield f'{{"bundle":{_json(_recipe(bundle.checkpoint.format))},'
+    yield f'{{"bundle":{_json(RECIPE)},'
     yield f'"space":{_json(bundle.space)},'
     yield f'"checkpoint":{_json(_checkpoint_fields(bundle.checkpoint))},'
     yield f'"signature":{_json(asdict(bundle.signature) if bundle.signature else None)},'
@@ -173,17 +171,10 @@ def _checkpoint_fields(checkpoint: Checkpoint) -> Mapping[str, Any]:
     return {"space": checkpoint.space, "size": checkpoint.size, "root": checkpoint.root}
 
 
-def _recipe(number: int) -> str:
-    return next(recipe for recipe, of in RECIPES.items() if of == number)
-
-
 def _growth_fields(growth: GrowthProof | None) -> Mapping[str, Any] | None:
     if growth is None:
         return None
-    fields = {"old": _checkpoint_fields(growth.old), "path": list(growth.path)}
-    if growth.upgraded is None:
-        return fields
-    return {**fields, "upgraded": _record_fields(growth.upgraded)}
+    return {"old": _checkpoint_fields(growth.old), "path": list(growth.path)}
 
 
 def _record_fields(record: ProvedRecord) -> Mapping[str, Any]:
@@ -201,9 +192,9 @@ def _turn_fields(turn: TurnLine) -> Mapping[str, Any]:
 
 def _bundle(fields: Any) -> Bundle:
     """The bundle that JSON describes; what of it is missing or mistyped raises, superfluous keys are lost."""
-    if fields["bundle"] not in RECIPES:
-        raise ValueError(f"the format is {fields['bundle']!r}, and this version reads {list(RECIPES)}")
-    checkpoint = _checkpoint(fields["checkpoint"], RECIPES[fields["bundle"]])
+    if fields["bundle"] != RECIPE:
+        raise ValueError(f"the format is {fields['bundle']!r}, and this version reads {RECIPE!r}")
+    checkpoint = _checkpoint(fields["checkpoint"])
     growth, signature = fields["growth"], fields["signature"]
     return Bundle(
         space=SpaceId(_text(fields["space"])),
@@ -218,19 +209,15 @@ def _bundle(fields: Any) -> Bundle:
     )
 
 
-def _checkpoint(fields: Any, number: int) -> Checkpoint:
-    made = Checkpoint if number > 1 else CheckpointOfFormat1
-    return made(
+def _checkpoint(fields: Any) -> Checkpoint:
+    return Checkpoint(
         space=SpaceId(_text(fields["space"])), size=_count(fields["size"]), root=_hash(fields["root"])
     )
 
 
 def _growth(fields: Any, new: Checkpoint) -> GrowthProof:
-    """Where it holds the record of an upgrade it leads out of format 1."""
     path = tuple(_hash(node) for node in _list(fields["path"]))
-    upgraded = _record(fields["upgraded"], new) if "upgraded" in fields else None
-    old = _checkpoint(fields["old"], 1 if upgraded is not None else new.format)
-    return GrowthProof(old=old, new=new, path=path, upgraded=upgraded)
+    return GrowthProof(old=_checkpoint(fields["old"]), new=new, path=path)
 
 
 def _record(fields: Any, checkpoint: Checkpoint) -> ProvedRecord:

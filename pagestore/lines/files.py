@@ -18,18 +18,16 @@ import json
 import zlib
 from array import array
 from base64 import b64decode, b64encode
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from threading import RLock
 
 from pagestore import snapshot
 from pagestore.errors import Full, InvalidInput, Poisoned
 from pagestore.files import Files, translating
 from pagestore.line import MALFORMED, Fields, Line, canonical, decode, goes_on
-from pagestore.lines.format1 import by_number
 from pagestore.lines.scan import Broken, PlacedLine, Scanner, later_evidence
 from pagestore.lines.segments import Place, Segments
 from pagestore.values import Damage
@@ -304,13 +302,7 @@ class FileLines:
                 yield Damage(where=self._segments.where(item.place), what=item.what)
 
     def _scanner(self, part: int, after: int, *, size: int | None = None) -> Scanner:
-        read = partial(by_number, number_at=self._number_at)
-        return Scanner(self._segments, part, after=after, by_number=read, size=size)
-
-    def _number_at(self, part: int, offset: int) -> int:
-        """The number of the line that lies at a place; of the next one where none does."""
-        known = self._known[part]
-        return known.first + bisect_left(known.offsets, offset)
+        return Scanner(self._segments, part, after=after, size=size)
 
     def _learn(self, part: int, known: _Part) -> None:
         self._known[part] = known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pagestore.line import MALFORMED, Fields, Line, as_written, decode, line_of, split
@@ -10,8 +10,6 @@ from pagestore.lines.segments import Place, Segments
 
 _FARTHEST = 1 << 24
 """No log misses so many lines in a row: a greater number is taken for damage of this line alone."""
-
-Reads = Callable[[Fields], Fields]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +29,18 @@ class Broken:
 
 
 class Scanner:
-    """Goes through one segment in order. `by_number` makes of fields of format 1 those of today.
+    """Goes through one segment in order.
 
     A line that an unfinished erasure left half-written counts as intact: its intent says what belongs there.
     Once a done record says that the tombstones are durable, they are lines like any other.
     """
 
-    def __init__(
-        self, segments: Segments, number: int, *, after: int, by_number: Reads, size: int | None = None
-    ) -> None:
+    def __init__(self, segments: Segments, number: int, *, after: int, size: int | None = None) -> None:
         self.number = number
         self.data = segments.read_all(number)[:size]
         self.expected = after + 1
         """The number of the record that should come next."""
         self._segments = segments
-        self._by_number = by_number
         self._tombstones: dict[int, Fields] | None = None
 
     def __iter__(self) -> Iterator[PlacedLine | Broken]:
@@ -65,7 +60,7 @@ class Scanner:
                 yield Broken(Place(self.number, offset, 0), missing)
             self.expected = fields["q"] + 1
             try:
-                yield PlacedLine(place, line_of(raw, self._by_number(fields)))
+                yield PlacedLine(place, line_of(raw, fields))
             except MALFORMED as error:
                 yield Broken(place, f"record {fields['q']} is no record of this format: {error!r}")
         if read < len(self.data):
@@ -91,12 +86,7 @@ def _intended_tombstones(segments: Segments, first: int) -> dict[int, Fields]:
             else:
                 begun.pop(fields.get("e", -1), None)
     with as_written(f"the erasures begun in segment {first} or later"):
-        return {tombstone["q"]: tombstone for intent in begun.values() for tombstone in tombstones_of(intent)}
-
-
-def tombstones_of(intent: Fields) -> list[Fields]:
-    """The tombstones of an intent. In format 1 each is beside its destination."""
-    return [dict(target.get("stub", target)) for target in intent["e"]]
+        return {tombstone["q"]: tombstone for intent in begun.values() for tombstone in intent["e"]}
 
 
 def _erasing_in(data: bytes) -> Iterator[Fields]:

@@ -100,6 +100,6 @@ def test_a_memory_opened_for_reading_bundles_and_commits_without_writing(open_me
     point = reader.checkpoint()
     assert reader.checkpoint() == point
     bundle = reader.bundle(answer.id)
-    assert bundle.checkpoint == point.tree
+    assert bundle.checkpoint == point
     assert verify_bundle(encode(bundle), point).ok
     assert reader.verify(point).ok

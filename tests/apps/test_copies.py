@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -117,15 +116,3 @@ def test_turns_of_every_session_that_name_a_higher_trust_are_counted(tmp_path: P
     (tmp_path / "told.jsonl").write_text("\n".join(map(json.dumps, turns)))
     stderr = tiermem(tmp_path / "memory", "ingest", str(tmp_path / "told.jsonl")).stderr
     assert stderr.startswith("note: 2 turns name a higher trust")
-
-
-def test_a_store_of_format_1_is_upgraded_and_used(tmp_path: Path) -> None:
-    golden = Path(__file__).parents[1] / "api" / "golden" / "memory-of-format-1" / "store"
-    shutil.copytree(golden, tmp_path / "memory")
-    refused = tiermem(tmp_path / "memory", "remember", "The boat is red.", code=1)
-    assert "tiermem upgrade" in " ".join(refused.stderr.split())
-    assert "Upgraded: default." in tiermem(tmp_path / "memory", "upgrade").stdout
-    assert "Nothing to upgrade" in tiermem(tmp_path / "memory", "upgrade").stdout
-    assert json.loads(tiermem(tmp_path / "memory", "upgrade", "--json").stdout)["spaces"] == []
-    tiermem(tmp_path / "memory", "remember", "The boat is red.")
-    assert json.loads(tiermem(tmp_path / "memory", "verify", "--json").stdout)["ok"] is True

@@ -114,7 +114,6 @@ def test_the_guide_lists_the_commands_that_need_a_directory_and_they_say_what_to
         "reindex": (there, "each opening makes the index from the log"),
         "restore": ((file, url), "`pg_restore` reads what `pg_dump` wrote"),
         "serve": (there, "name the file of keys with --keys"),
-        "upgrade": (there, "opening it for writing brings its tables to this version"),
     }
     for command, (arguments, instead) in refused.items():
         said = run(command, *arguments, code=1)

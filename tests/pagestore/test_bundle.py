@@ -336,7 +336,7 @@ def test_a_checkpoint_of_another_space_holds_no_bundle(
     kept: tuple[Path, Path, Bundle], capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, checkpoint, _ = kept
-    checkpoint.write_text('{"space": "other", "size": 1, "root": "00"}')
+    checkpoint.write_text('{"space": "other", "size": 1, "root": "00", "format": 2}')
     assert main(["verify-bundle", str(file), "--checkpoint", str(checkpoint)]) == 3
     assert "holds no checkpoint of space 'ann'" in capsys.readouterr().err
 

@@ -6,7 +6,7 @@ import pytest
 
 from pagestore import LogOptions, SessionId, SpaceId, Store
 from pagestore.copying import CopiedSpace, copy_lines
-from pagestore.errors import Conflict, Corrupt, Locked, OlderFormat
+from pagestore.errors import Conflict, Corrupt, Locked
 from pagestore.lines.memory import MemoryLines
 from pagestore.log import Log
 from pagestore.testing import S1, said
@@ -47,12 +47,6 @@ def test_files_of_a_copy_are_the_same(store: Store, tmp_path: Path) -> None:
         assert everything(log) == everything(same)
         assert same.verify().checkpoint == done.checkpoint
     assert copy(store, other).new == 0
-
-
-def test_a_log_of_format_1_is_upgraded_first(tmp_path: Path) -> None:
-    old = Store(GOLDEN / "format-1", read_only=True)
-    with pytest.raises(OlderFormat, match="`tiermem upgrade` it, then copy it"):
-        copy(old, Store(tmp_path / "other"), old.spaces()[0])
 
 
 def test_an_erasing_that_is_not_finished_is_finished_first(

@@ -52,14 +52,14 @@ ODD_NAMES = [
 def test_a_store_is_made_by_many_threads_at_once(tmp_path: Path) -> None:
     together = Barrier(8)
 
-    def make(path: Path) -> int:
+    def make(path: Path) -> str:
         together.wait()
-        return Store(path).format
+        return Store(path).path
 
     with ThreadPoolExecutor(8) as pool:
         for attempt in range(40):
             path = tmp_path / str(attempt)
-            assert list(pool.map(make, [path] * 8)) == [2] * 8
+            assert list(pool.map(make, [path] * 8)) == [str(path)] * 8
             assert [one.name for one in path.iterdir()] == ["FORMAT"]
 
 

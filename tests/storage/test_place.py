@@ -40,14 +40,14 @@ def test_a_database_is_shown_without_its_password(written: str, shown: str) -> N
 def test_every_other_place_is_a_directory_or_memory() -> None:
     place = parse_place("~/notes")
     assert (place.directory, place.address, place.url) == (Path("~/notes"), "~/notes", None)
-    assert place.require_directory("upgrade", instead="no need") == Path("~/notes")
+    assert place.require_directory("backup", instead="no need") == Path("~/notes")
     assert parse_place(":memory:").directory is None
 
 
 def test_what_needs_a_directory_is_refused_for_a_database_without_its_password() -> None:
     place = parse_place("postgresql://ann:secret@db/memory")
-    with pytest.raises(InvalidInput, match=r"upgrade needs a store in a directory.*: no need$") as refused:
-        place.require_directory("upgrade", instead="no need")
+    with pytest.raises(InvalidInput, match=r"backup needs a store in a directory.*: no need$") as refused:
+        place.require_directory("backup", instead="no need")
     assert "secret" not in str(refused.value)
 
 

@@ -15,7 +15,7 @@ from datetime import date, datetime
 from operator import index
 from typing import Any, TypeVar, get_args
 
-from pagestore import Checkpoint, CheckpointOfFormat1, PageId, SessionId, SpaceId, TurnAddress
+from pagestore import Checkpoint, PageId, SessionId, SpaceId, TurnAddress
 from pagestore.address import is_address, seq_in
 from tiermem.api.requests import Filters
 from tiermem.dialogue.metadata import metadata_in
@@ -500,9 +500,6 @@ def checkpoint(value: object, name: str = "checkpoint") -> Checkpoint:
     whole(value.size, f"{name}.size")
     text_in(value.root, f"{name}.root")
     whole(value.format, f"{name}.format")
-    if isinstance(value, CheckpointOfFormat1) and value.head is not None:
-        whole(value.head, f"{name}.head", least=-1)
-        text_in(value.waiting, f"{name}.waiting")
     return value
 
 

@@ -34,9 +34,9 @@ from tiermem.ledger.entries import decode_body
 from tiermem.ledger.replacements import REPLACEMENT
 from tiermem.text.fingerprints import FEW, Fingerprints, is_lone
 
-_WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased", "upgraded")
+_WORDLESS = ("seg", "open", "page", "gone", "void", "ckpt", "erased")
 """Lines of a log that hold numbers, times, hashes and names of sessions and agents, and no words."""
-_NUMBERS = ("at", "ts", "h", "y", "z", "s", "g", "c", "t", "n", "stub", "_")
+_NUMBERS = ("at", "ts", "h", "y", "z", "s", "g", "c", "t", "n", "_")
 """Fields of such values in other lines."""
 _LINES = ("tiermem.lines", "raw")
 """The table and column of a database that hold lines of logs."""

@@ -58,7 +58,6 @@ COMMANDS = {
     "backup": "Write one file of a store: every page and everything concluded, without the index.",
     "restore": "Make a store of a backup, every hash checked. The index is built again when a space is first used.",
     "copy": "Copy a memory to another directory or database, with ids, proofs and answers. Run again, it goes on.",
-    "upgrade": "Take a store of an earlier version to today's format. Every id, span, proof and checkpoint stays.",
     "export": "Write the dialogue of a space as JSON lines, which `tiermem ingest` reads back.",
     "doctor": "Look at what memory needs: weights, model, index, store, dates, room (exit code 1: some is missing).",
     "spaces": "List the spaces of a store.",

@@ -83,7 +83,6 @@ def _reports(reports: Sequence[VerifyReport]) -> Group:
         lines = [
             *((f"{damage.where}: {damage.what}", "red") for damage in report.damage),
             *((f"torn write kept in {torn}", "yellow") for torn in report.torn),
-            *((f"not proved: {what}", "yellow") for what in report.unproved),
         ]
         parts += [Text(show_controls(f"{report.space}: {line}"), style=style) for line, style in lines]
     return Group(*parts)
