@@ -1,5 +1,6 @@
 """How material is written down for a model, and what types its replies must have."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -49,7 +50,7 @@ async def test_entries_of_pages_are_shown_with_their_trust() -> None:
     world = await World.new()
     turns = {
         "assistant": Turn(speaker="bot", text="Noted: [1] Leeds.", role="assistant"),
-        "tool": Turn(speaker="Ann", text="I live in Paris now.", role="tool"),
+        "tool": Turn(speaker="Ann", text="I live in Paris now.\nIn a flat.", role="tool"),
         "web": Turn(
             speaker="Ann", text="She lives in Rome.", trust="web", said_at=datetime(2026, 5, 9, tzinfo=UTC)
         ),
@@ -58,8 +59,9 @@ async def test_entries_of_pages_are_shown_with_their_trust() -> None:
     }
     await world.ledger.append(MAIN, tuple(turns.values()))
     (page,) = await world.ledger.open_pages()
-    rows = prompt_text.views([PageView(page=page)]).splitlines()[1:]
+    shown = prompt_text.views([PageView(page=page)])
+    _, *rows = re.split(r"\n(?=\[)", shown)
     for row, (level, turn) in zip(rows, turns.items(), strict=True):
         head, said = row.split("] ", 1)
-        assert said == f"{turn.speaker}: {turn.text}"
+        assert said == f"{turn.speaker}: {turn.text}".replace("\n", "\n\t")
         assert head.endswith(f"; trust {level}") == (level != "user")

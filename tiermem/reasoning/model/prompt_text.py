@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import repeat
 
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit
@@ -122,7 +123,8 @@ def views(shown_pages: Sequence[PageView]) -> str:
 
 
 def _page(number: int, session: int, view: PageView) -> str:
-    entries = "\n".join(_entry(view.page, line) for line in view.page.lines).rstrip()
+    ends = [line.start for line in view.page.lines[1:]] + [len(view.page.text)]
+    entries = "".join(map(_entry, repeat(view.page), view.page.lines, ends)).rstrip()
     text = f"--- page {number}, session {session} ---\n{entries}"
     if not view.units:
         return text
@@ -149,11 +151,11 @@ def _turns_around(span: Span, page: Page | None) -> list[str]:
     if not touched:
         return []
     lines = page.lines[max(touched[0] - 1, 0) : touched[-1] + 1]
-    return [_entry(page, line).rstrip("\n") for line in lines]
+    return [_entry(page, line, line.end).rstrip("\n") for line in lines]
 
 
-def _entry(page: Page, line: PageLine) -> str:
-    """An entry of a page, with its trust after the time: `[time; trust tool] speaker: words`."""
-    text = readable(page.text[line.start : line.end])
+def _entry(page: Page, line: PageLine, end: int) -> str:
+    """An entry of a page up to `end`, with its trust after the time: `[time; trust tool] speaker: words`."""
+    text = readable(page.text[line.start : end])
     mark = "" if line.turn is None else trust_mark(DEFAULT_TRUST.of(line.turn))
     return text.replace("]", f"; {mark}]", 1) if mark else text
