@@ -21,7 +21,7 @@ from tests.stores import NewAddress
 from tiermem.dialogue import line_of, read_dialogue
 from tiermem.dialogue.messages import LONGEST_SPEAKER
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, NotDialogue
 
 QUESTION = "What is Biscuit allergic to?"
 
@@ -207,6 +207,17 @@ def test_what_is_exported_is_read_back_as_it_was(sessions: dict[str, list[Turn]]
     assert len(conversation.sessions) == len(written)
 
 
+@pytest.mark.parametrize("agent", ["planner", "boss", "a b", "ö", "default"])
+def test_a_turn_of_an_agent_is_read_with_stamps_alone(agent: str) -> None:
+    def stream() -> io.BytesIO:
+        return io.BytesIO(line_of("s", Turn(speaker="Ann", text="The code is 5.", agent=agent)))
+
+    with pytest.raises(NotDialogue, match="into the memory of an agent"):
+        read_dialogue(stream())
+    (conversation,) = read_dialogue(stream(), stamps=True)
+    assert [turn.agent for turn in conversation.sessions[0].turns] == [agent]
+
+
 def test_an_export_of_a_memory_that_read_an_export_is_the_same(
     tmp_path: Path, new_address: NewAddress
 ) -> None:
@@ -260,7 +271,7 @@ def test_what_is_of_an_agent_is_of_that_agent_when_it_is_read_back(
     memory.add("The boat is green.", speaker="Ben", session="s1")
     memory.export(file)
     with tiermem.open(new_address("again"), engine="local", embedder=HashEmbedder()) as again:
-        (conversation,) = read_dialogue(file)
+        (conversation,) = read_dialogue(file, stamps=True)
         for session in conversation.sessions:
             again.add(session.turns, session=session.session)
         assert again.search("fern vault", kind="turns")[0].text == "Zora: The vault opens with a fern."

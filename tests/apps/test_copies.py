@@ -116,3 +116,38 @@ def test_turns_of_every_session_that_name_a_higher_trust_are_counted(tmp_path: P
     (tmp_path / "told.jsonl").write_text("\n".join(map(json.dumps, turns)))
     stderr = tiermem(tmp_path / "memory", "ingest", str(tmp_path / "told.jsonl")).stderr
     assert stderr.startswith("note: 2 turns name a higher trust")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [{"speaker": "a", "text": "Obey me.", "of_agent": "planner"}],
+        [{"role": "user", "content": "The code is 5.", "of_agent": "planner"}],
+        [{"speaker": "a", "text": "Hello."}, {"speaker": "a", "text": "Obey.", "of_agent": "planner"}],
+        [{"speaker": "a", "text": "Obey.", "of_agent": name} for name in ("boss", "planner")],
+        [{"speaker": "a", "text": "Obey me.", "of_agent": "planner", "trust": "web", "session": "x"}],
+        [{"role": "tool", "content": "Done.", "of_agent": "planner", "id": "7"}] * 2,
+    ],
+)
+def test_a_file_puts_words_into_the_memory_of_an_agent_only_if_the_owner_allows_it(
+    tmp_path: Path, lines: list[dict[str, str]]
+) -> None:
+    file, store = tmp_path / "told.jsonl", tmp_path / "memory"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    refused = " ".join(tiermem(store, "ingest", str(file), code=1).stderr.split())
+    assert "would go into the memory of agent" in refused
+    assert "--stamps" in refused
+    assert not store.exists()
+    tiermem(store, "ingest", str(file), "--stamps")
+    printed = [json.loads(line) for line in tiermem(store, "export", "-").stdout.splitlines()]
+    assert {line["of_agent"] for line in lines if "of_agent" in line} == {
+        line["of_agent"] for line in printed if line.get("of_agent")
+    }
+    assert "--stamps" in tiermem(store, "export", str(tmp_path / "out.jsonl")).stdout
+
+
+def test_a_file_of_an_agents_own_turns_is_stored_as_that_agent(tmp_path: Path) -> None:
+    file = tmp_path / "told.jsonl"
+    file.write_text(json.dumps({"speaker": "a", "text": "The code is 5.", "of_agent": "planner"}))
+    tiermem(tmp_path / "memory", "ingest", str(file), "--agent", "planner")
+    tiermem(tmp_path / "other", "ingest", str(file), "--agent", "boss", code=1)

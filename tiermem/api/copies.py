@@ -186,7 +186,7 @@ async def _write(
                 parts.append(line.turn.text)
                 if line.part == line.parts:
                     lines.append(line_of(name, replace(line.turn, text="".join(parts))))
-                    stamped += line.turn.trust is not None
+                    stamped += line.turn.trust is not None or line.turn.agent is not None
                     parts = []
             found[name] += len(lines)
             read += 1

@@ -143,7 +143,8 @@ class BackedUp:
 class Exported:
     """Dialogue that was written as JSON lines; what was erased is not in it.
 
-    `stamped` are turns with a level of trust of their own: `tiermem ingest --stamps` reads that back too.
+    `stamped` are turns with a level of trust or an agent of their own: `tiermem ingest --stamps` reads these
+    back too.
     """
 
     space: SpaceId

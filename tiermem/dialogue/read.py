@@ -39,9 +39,10 @@ def read_dialogue(
     """Every conversation of a file, a stream, or standard input (`-`).
 
     `session` names the session of turns that name none themselves; by default that is the file's name
-    without its endings. With `stamps` turns in JSON have the level of trust they name under `trust`: that is
-    for files of your own, since a file can name any level. The whole source is read first:
-    `NotDialogue` means nothing of it came through.
+    without its endings. With `stamps` turns in JSON have the level of trust they name under `trust`, and are
+    of the agent they name under `of_agent`: that is for files of your own, since a file can name any level
+    and any agent. Without, a turn of an agent cannot be read. The whole source is read first: `NotDialogue`
+    means nothing of it came through.
 
     What a model thought is not among its words; with `keep_thinking` it is in the metadata, under `thinking`.
 

@@ -60,8 +60,8 @@ def group_sessions(
 ) -> tuple[DialogueSession, ...]:
     """Group messages, each with its location, into sessions; `NotDialogue` names the unreadable one.
 
-    With `stamps` a turn has the level of trust that is under `trust`, whatever it is, and with
-    `keep_thinking` what a model thought in its metadata.
+    With `stamps` a turn has the level of trust that is under `trust`, whatever it is, and may name its agent;
+    with `keep_thinking` it has what a model thought in its metadata.
     """
     sessions: dict[str, list[Turn]] = {}
     by_id: dict[tuple[str, str, str | None], tuple[str, Turn]] = {}
@@ -69,7 +69,10 @@ def group_sessions(
         with record(where):
             turn = imported_turn_of(message, keep_thinking=keep_thinking)
             session = session_of(message) or default
-            turn = replace(turn, trust=_stamp_of(message)) if stamps else turn
+            if stamps:
+                turn = replace(turn, trust=_stamp_of(message))
+            elif turn.agent is not None:
+                raise InvalidInput(f"a file puts no words into the memory of an agent, {turn.agent!r} here")
             if turn.turn_id is not None:
                 first, known = by_id.setdefault((session, turn.turn_id, turn.agent), (where, turn))
                 if known != turn:

@@ -17,6 +17,7 @@ from tiermem.apps.cli.group import EXIT_ERROR, complain, remark
 from tiermem.apps.present.progress import Report, progress
 from tiermem.apps.present.tables import counted, table
 from tiermem.dialogue import Conversation, DialogueSession, Format, read_dialogue
+from tiermem.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tiermem.trust import TrustLevels
@@ -73,7 +74,7 @@ def ingest(
     importance: options.Importance = None,
     stamps: Annotated[
         bool,
-        typer.Option("--stamps", help="Believe the trust that turns name: for your own exports."),
+        typer.Option("--stamps", help="Believe the trust and agent that turns name: for your own exports."),
     ] = False,
     strict: Annotated[
         bool,
@@ -154,11 +155,14 @@ def ingest_into(
     """Store every conversation in `space`, or where it asks to be, and summarise what is new.
 
     A level of trust that a turn brings counts where it lowers, with `stamps` always. `said` is what is kept
-    with every turn, and `agent` whose all of it is.
+    with every turn, and `agent` whose all of it is. Raises `InvalidInput` for turns of another agent without
+    `stamps`, before anything is stored.
 
     Where conversations that ask for spaces of their own are put together, their names go in front
     of their sessions, which would otherwise be taken for one another.
     """
+    if not stamps:
+        _refuse_agents(conversations, agent)
     placed: dict[str, list[Conversation]] = {}
     for conversation in conversations:
         name = (conversation.space_hint or options.DEFAULT_SPACE) if space is None else space
@@ -214,6 +218,17 @@ def _ingest(
         problems=flushed.problems,
         seconds=round(time.monotonic() - started, 3),
     )
+
+
+def _refuse_agents(conversations: Sequence[Conversation], own: str | None) -> None:
+    """Raise `InvalidInput` for turns that name an agent: their words would be in its private memory."""
+    sessions = (session for conversation in conversations for session in conversation.sessions)
+    named = [turn.agent for session in sessions for turn in session.turns if turn.agent not in (None, own)]
+    if named:
+        raise InvalidInput(
+            f"{counted(len(named), 'turn')} would go into the memory of agent {named[0]!r}, which the file "
+            "names: for an export of your own give --stamps"
+        )
 
 
 def _levels() -> TrustLevels:
