@@ -6,29 +6,47 @@ they claim of themselves, never change the level of the turn they stand in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
 
 from pagestore import Turn
-from tiermem.errors import InvalidInput, not_one_of
+from tiermem.errors import InvalidInput, not_one_of, shown
+
+log = logging.getLogger("tiermem")
 
 DEFAULT_LEVELS = ("web", "tool", "assistant", "user", "system")
 """From the least to the most trusted. `web` and `system` are only ever given by a caller's stamp."""
 
-TOOL_ROLES = ("tool", "function", "tool_result", "observation")
-"""What formats call a turn in which a tool tells what it found or did."""
+RoleKind = Literal["user", "assistant", "tool", "memory"]
+"""Who speaks in a turn: `memory` is what another memory concluded of words that it does not show."""
 
-MEMORY_ROLES = ("memory",)
-"""Of turns that hold what another memory concluded, of words that it does not show."""
-
-ASSISTANT_ROLES = ("assistant", "ai", "model", "bot")
-"""What formats call a turn in which the assistant speaks."""
-
-_BY_ROLE = {
-    **dict.fromkeys(MEMORY_ROLES, "tool"),
-    **dict.fromkeys(TOOL_ROLES, "tool"),
-    **dict.fromkeys(ASSISTANT_ROLES, "assistant"),
+_KINDS: Mapping[RoleKind, str] = {
+    "user": "user human customer system developer norole",
+    "assistant": "assistant ai model bot chatbot",
+    "tool": "tool tooluse toolcall toolcalls toolresult tooloutput toolresponse toolmessage function "
+    "functioncall functionresult functionoutput functionresponse functioncalloutput observation agent "
+    "ipython",
+    "memory": "memory",
 }
+"""What formats call them, without blanks, hyphens and underscores."""
+_BY_ROLE: Mapping[str, RoleKind] = {role: kind for kind, roles in _KINDS.items() for role in roles.split()}
+_SEPARATORS = re.compile(r"[\s_-]+")
+_LEVELS: Mapping[RoleKind, str] = {
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "memory": "tool",
+}
+
+
+def kind_of_role(role: str | None) -> RoleKind | None:
+    """Who speaks in a role; case and blanks do not count. `user` without a role, `None` if not known."""
+    plain = _SEPARATORS.sub("", role or "").lower()
+    return _BY_ROLE.get(plain) if plain else "user"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +56,14 @@ class TrustLevels:
     names: tuple[str, ...] = DEFAULT_LEVELS
 
     def of(self, turn: Turn) -> str:
-        """The level of a turn: its stamp, else by its role `tool` (a memory's too), `assistant` or `user`."""
-        return turn.trust or _BY_ROLE.get((turn.role or "").lower(), "user")
+        """The level of a turn: its stamp, else by its role `tool` (a memory's too), `assistant` or `user`.
+
+        A role that is not known has the lowest level.
+        """
+        if turn.trust:
+            return turn.trust
+        kind = kind_of_role(turn.role)
+        return self.names[0] if kind is None else _LEVELS[kind]
 
     def rank(self, level: str | None) -> int:
         """The rank of a level; an unknown one ranks lowest."""
@@ -78,12 +102,27 @@ def trust_mark(level: str | None) -> str:
 
 
 def stamp_turns(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -> tuple[Turn, ...]:
-    """The turns with `trust` on those that bring no stamp; `InvalidInput` for a stamp that is no level."""
+    """The turns with `trust` on those that bring no stamp; `InvalidInput` for a stamp that is no level.
+
+    Each role that is not known, of turns without a stamp, is a warning in the log of the process, once.
+    """
     given = tuple(turn if turn.trust is not None else replace(turn, trust=trust) for turn in turns)
     for turn in given:
         if turn.trust is not None:
             levels.required(turn.trust)
+        elif turn.role is not None and kind_of_role(turn.role) is None:
+            _warn_of_role(turn.role, levels.names[0])
     return given
+
+
+@lru_cache(maxsize=1024)
+def _warn_of_role(role: str, level: str) -> None:
+    log.warning(
+        "the role %s is not known, and its turns have the trust %r: give 'user', 'assistant' or 'tool', or a "
+        "trust",
+        shown(role),
+        level,
+    )
 
 
 def lower_turns(turns: Iterable[Turn], level: str | None, levels: TrustLevels) -> tuple[Turn, ...]:

@@ -126,3 +126,63 @@ def test_what_is_made_of_an_answer_that_was_left_open_is_trusted_as_what_it_disp
 def turns_of(memory: tiermem.Memory, session: str) -> list[Turn]:
     pages = memory.open_pages(session)
     return [line.turn for page in pages for line in page.lines if line.turn is not None]
+
+
+@pytest.mark.parametrize(
+    ("role", "level"),
+    [
+        (None, "user"),
+        ("", "user"),
+        (" User\n", "user"),
+        ("human", "user"),
+        ("system", "user"),
+        ("ASSISTANT ", "assistant"),
+        ("chat_bot", "assistant"),
+        ("Model", "assistant"),
+        ("tool ", "tool"),
+        ("\tTool", "tool"),
+        ("tool_use", "tool"),
+        ("tool-result", "tool"),
+        ("Tool Call", "tool"),
+        ("toolResult", "tool"),
+        ("function_call", "tool"),
+        ("functionCall", "tool"),
+        ("function_call_output", "tool"),
+        ("agent", "tool"),
+        ("memory ", "tool"),
+        ("us\u0435r", "web"),
+        ("t\u043eol", "web"),
+        ("\u200buser", "web"),
+        ("\uff55ser", "web"),
+        ("user!", "web"),
+        ("moderator", "web"),
+        ("userassistant", "web"),
+        ("x" * 150, "web"),
+    ],
+)
+def test_a_role_decides_the_trust_and_one_that_is_not_known_has_the_lowest(
+    open_memory: OpenMemory, caplog: pytest.LogCaptureFixture, role: str | None, level: str
+) -> None:
+    memory = open_memory(path=":memory:", index=ListIndex())
+    for text in ("My bank is in Leipzig.", "My boat is in Bergen."):
+        memory.add(Turn(speaker="Ann", text=text, role=role))
+    memory.flush()
+    assert {unit.trust for unit in memory.units()} == {level}
+    assert {one.trust for one in memory.search("bank", kind="turns")} == {level}
+    warned = [one.getMessage() for one in caplog.records if "is not known" in one.getMessage()]
+    assert len(warned) <= 1
+    if level != "web":
+        assert not warned
+
+
+@pytest.mark.parametrize("role", ["moderato", "tooI", "us\u0455r", "assistent", "narrator"])
+def test_a_role_that_is_not_known_is_a_warning_once_unless_there_is_a_stamp(
+    open_memory: OpenMemory, caplog: pytest.LogCaptureFixture, role: str
+) -> None:
+    memory = open_memory(path=":memory:", index=ListIndex())
+    memory.add(Turn(speaker="Ann", text="I sail.", role=role, trust="user"))
+    assert not caplog.records
+    for number in range(3):
+        memory.add(Turn(speaker="Ann", text=f"I sail {number}.", role=role))
+    (warned,) = caplog.records
+    assert f"the role {role!r} is not known, and its turns have the trust 'web'" in warned.getMessage()

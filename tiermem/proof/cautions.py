@@ -22,7 +22,7 @@ from tiermem.proof.match import AnswerMatch, Match
 from tiermem.proof.sentences import Sentence, Token, read_tokens, units_after
 from tiermem.text.readings import idioms
 from tiermem.text.words import STOP_WORDS
-from tiermem.trust import ASSISTANT_ROLES
+from tiermem.trust import kind_of_role
 
 CODES: tuple[CautionCode, ...] = get_args(CautionCode)
 _FAR = 99
@@ -328,7 +328,7 @@ def _check_sources(match: AnswerMatch, subject: _Subject) -> Iterator[CautionCod
     sentences = [each.sentence for each in match.matches]
     if any(each.is_question for each in sentences):
         yield "question"
-    is_of_assistant = all(each.source.role.lower() in ASSISTANT_ROLES for each in sentences)
+    is_of_assistant = all(kind_of_role(each.source.role) == "assistant" for each in sentences)
     if is_of_assistant and not _ABOUT_ASSISTANT.search(subject.question):
         yield "assistant"
     if all(each.source.concluded for each in sentences):

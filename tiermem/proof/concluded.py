@@ -13,14 +13,14 @@ from dataclasses import replace
 from pagestore import Page, Span, Turn
 from tiermem.model import LinkedFact, Rejected
 from tiermem.text.quotes import touched_turns
-from tiermem.trust import MEMORY_ROLES
+from tiermem.trust import kind_of_role
 
 ONLY_CONCLUDED = "only another memory says so, and it shows no words"
 
 
 def is_concluded(turn: Turn) -> bool:
     """Whether another memory says it, and not somebody."""
-    return (turn.role or "").lower() in MEMORY_ROLES
+    return kind_of_role(turn.role) == "memory"
 
 
 def only_concluded(spans: Iterable[Span], pages: Sequence[Page]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tiermem.model import Caution, Check, CitedSentence
 from tiermem.proof import Grade, grade
 from tiermem.text import Source
-from tiermem.trust import ASSISTANT_ROLES
+from tiermem.trust import kind_of_role
 
 UNCITED = "the answer cites nothing"
 UNCHECKED = "the answer is too long to be checked, or has no word of the cited sentences"
@@ -45,6 +45,6 @@ def _grade_by_own_words(answer: str, cited: Sequence[Source], question: str) -> 
     found = grade(answer, cited, question)
     if not any(caution.code in ("assistant", "memory") for caution in found.cautions):
         return found
-    said = [one for one in cited if not (one.concluded or one.role.lower() in ASSISTANT_ROLES)]
+    said = [one for one in cited if not (one.concluded or kind_of_role(one.role) == "assistant")]
     alone = grade(answer, said, question)
     return alone if alone.is_supported else found

@@ -13,7 +13,7 @@ from functools import reduce
 from typing import Literal
 
 from tiermem.model import AnswerId, Named
-from tiermem.trust import TOOL_ROLES
+from tiermem.trust import kind_of_role
 
 Outcome = Literal["success", "failure", "neutral"]
 """What came of an answer."""
@@ -108,4 +108,4 @@ def promote(importance: float) -> float:
 
 def tier_of(roles: Iterable[str | None]) -> Tier:
     """The tier of a unit that rests on turns of these roles."""
-    return "procedural" if any((role or "").lower() in TOOL_ROLES for role in roles) else "semantic"
+    return "procedural" if any(kind_of_role(role) == "tool" for role in roles) else "semantic"

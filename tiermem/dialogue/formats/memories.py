@@ -21,7 +21,7 @@ from tiermem.errors import InvalidInput
 
 Entry = Mapping[str, Any]
 ROLE = "memory"
-"""Of turns that hold what a memory concluded: one of `tiermem.trust.MEMORY_ROLES`."""
+"""Of turns that hold what a memory concluded: see `tiermem.trust.kind_of_role`."""
 
 
 def entries(source: Source, keys: Sequence[str], *, empty: bool = False) -> Iterator[tuple[str, Entry]]:
