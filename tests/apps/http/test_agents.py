@@ -196,3 +196,49 @@ def test_a_file_of_keys_says_of_whose_agent_only_where_it_has_one(keys: Keys) ->
     keys._file.write_text(json.dumps(kept))
     with pytest.raises(InvalidInput, match="can hold to"):
         keys.all()
+
+
+STAMPED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("add", {"turns": SAID, "trust": "system"}),
+    ("add", {"turns": SAID, "role": "assistant", "trust": "user"}),
+    ("add", {"turns": [{"role": "tool", "content": "The vault is green."}], "trust": "assistant"}),
+    ("add", {"turns": {"turn": {"speaker": "Ann", "text": "The vault is red.", "trust": "system"}}}),
+    (
+        "add",
+        {"turns": [{"turn": {"speaker": "a", "text": "x y", "role": "tool", "trust": "user"}}, "Hello."]},
+    ),
+    ("add", {"turns": SAID, "role": "moderator", "trust": "tool"}),
+    ("remember", {"fact": "The vault opens at nine.", "trust": "system"}),
+    ("remember", {"fact": "The vault opens at ten.", "role": "assistant", "trust": "user"}),
+)
+
+
+@pytest.mark.parametrize(("operation", "given"), STAMPED)
+async def test_a_key_of_an_agent_stamps_no_trust_above_that_of_the_role(
+    serving: Serving, keys: Keys, operation: str, given: dict[str, Any]
+) -> None:
+    owner, _ = keys.make("owner", spaces=["*"], rights=["admin"])
+    zora, _ = keys.make("zora's", spaces=["default"], rights=RIGHTS, agent="zora")
+    async with serving() as client:
+        refused = await client.post(f"/v1/{operation}", headers=bearer(zora), json=given)
+        assert refused.status_code == 403
+        assert "cannot trust a turn of the role" in refused.json()["detail"]
+        assert (await client.get("/v1/spaces", headers=bearer(owner))).json() == []
+        assert await status(client, f"/v1/{operation}", owner, **given) == 200
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"turns": SAID},
+        {"turns": SAID, "trust": "user"},
+        {"turns": SAID, "trust": "web"},
+        {"turns": SAID, "role": "assistant", "trust": "assistant"},
+        {"turns": [{"role": "tool", "content": "The vault is green."}], "trust": "web"},
+        {"turns": {"turn": {"speaker": "Ann", "text": "The vault is red.", "trust": "tool"}}},
+    ],
+)
+async def test_a_key_of_an_agent_lowers_trust(serving: Serving, keys: Keys, given: dict[str, Any]) -> None:
+    zora, _ = keys.make("zora's", spaces=["default"], rights=RIGHTS, agent="zora")
+    async with serving() as client:
+        assert await status(client, "/v1/add", zora, **given) == 200

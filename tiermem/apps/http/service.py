@@ -27,8 +27,19 @@ from tiermem.apps.http.limits import Limits, Rates, Repeats, SlowDown
 from tiermem.apps.http.metrics import Metrics
 from tiermem.apps.http.spaces import Spaces
 from tiermem.apps.http.turns import Turns
-from tiermem.errors import InvalidInput, ServerUnavailable, TierMemError, UnknownId, space_in, unexpected
+from tiermem.dialogue.messages import as_turns
+from tiermem.errors import (
+    Forbidden,
+    InvalidInput,
+    ServerUnavailable,
+    TierMemError,
+    UnknownId,
+    shown,
+    space_in,
+    unexpected,
+)
 from tiermem.storage import open_store, parse_place
+from tiermem.trust import TrustLevels
 from tiermem.wire import (
     Operation,
     Problem,
@@ -151,6 +162,8 @@ class Service:
         caller.may(operation.right, asked.space)
         asked = replace(asked, agent=caller.agent(asked.agent))
         keywords = taken_from_json(operation, _parse_body(asked.body))
+        if caller.key is not None and caller.key.agent is not None:
+            _refuse_raising_stamps(keywords, self._trust_levels())
         if operation.makes_file:
             return await self._in_time(self._file(asked, keywords))
         if not operation.writes:
@@ -183,6 +196,10 @@ class Service:
             await asyncio.wait(self._writing, timeout=self.limits.grace)
         await self.spaces.close()
         await to_thread.run_sync(self._store.close)
+
+    def _trust_levels(self) -> TrustLevels:
+        settings = self._options.get("settings") or tiermem.Settings()
+        return TrustLevels(names=self._options.get("trust_levels", settings.trust_levels))
 
     def _may(self, caller: Caller) -> list[Right]:
         """The rights that a caller has here; where nothing is written, no more than the right to read."""
@@ -293,6 +310,19 @@ _CHECKPOINT = "the checkpoint is not of this log as it is: take it as evidence, 
 
 def _takes_checkpoint(operation: Operation) -> bool:
     return any("Checkpoint" in str(hint) for hint in operation.hints.values())
+
+
+def _refuse_raising_stamps(given: Mapping[str, Any], levels: TrustLevels) -> None:
+    """Raise `Forbidden` if what is to be stored brings a trust above that of its role."""
+    said = next((given[name] for name in ("turns", "fact", "text") if name in given), ())
+    for turn in as_turns(said, role=given.get("role")):
+        stamp = turn.trust or given.get("trust")
+        own = levels.of(replace(turn, trust=None))
+        if stamp is not None and levels.rank(stamp) > levels.rank(own):
+            raise Forbidden(
+                f"this key is for an agent, which cannot trust a turn of the role {turn.role or 'user'!r} as "
+                f"{shown(stamp)}: leave trust out, or give {own!r} or less"
+            )
 
 
 def _parse_body(body: bytes) -> object:
