@@ -12,12 +12,11 @@ from tiermem.errors import InvalidInput
 IN_MEMORY = ":memory:"
 
 _DATABASE = re.compile("postgres(ql)?:/", re.IGNORECASE)
-_OTHER_URL = re.compile("[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
-_PARAMETERS = re.compile(
-    r"(?![./~])(?:.*\s)?(?:host|hostaddr|port|dbname|user|password|passfile|service|sslpassword)\s*=",
-    re.IGNORECASE | re.DOTALL,
+_OTHER_URL = re.compile("[a-z][a-z0-9+.-]{1,40}:/", re.IGNORECASE)
+_PARAMETER = re.compile(
+    r"(?<!\S)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslpassword)\s{0,9}=", re.IGNORECASE
 )
-"""A connection string of libpq, like `host=… password=…`; not a path that begins with ., / or ~."""
+"""A parameter of a connection string of libpq, like `host=… password=…`."""
 _FORM = (
     "a database is given as postgresql://USER:PASSWORD@HOST:PORT/DATABASE, and a directory whose name looks "
     "like one with ./ in front"
@@ -76,7 +75,7 @@ def parse_place(written: str) -> StorePlace:
             raise InvalidInput(
                 f"no store is kept at such a URL: {_FORM}; a Qdrant server is given as index=URL"
             )
-        if _PARAMETERS.match(written):
+        if not written.startswith((".", "/", "~")) and _PARAMETER.search(written):
             raise InvalidInput(f"parameters of a connection are not read: {_FORM}")
         return StorePlace(shown=written)
     if "://" not in written:
