@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import json
 import select
 import socket
 import threading
@@ -123,6 +124,53 @@ def app() -> Iterator[BlockingApp]:
     made = BlockingApp()
     yield made
     made.release.set()
+
+
+BOTH_LENGTHS = b"Content-Length: 13\r\nTransfer-Encoding: chunked\r\n"
+AMBIGUOUS = {
+    "both lengths": BOTH_LENGTHS,
+    "both lengths, the other way round": b"transfer-encoding: chunked\r\ncontent-length: 0\r\n",
+    "both lengths, in capitals": b"TRANSFER-ENCODING: chunked\r\nCONTENT-LENGTH: 500\r\n",
+    "two keys": b"Authorization: Bearer a\r\nAuthorization: Bearer b\r\n",
+    "a key twice": b"Authorization: Bearer a\r\nX-Name: b\r\nauthorization: Bearer a\r\n",
+    "a key and an empty one": b"Authorization: Bearer a\r\nAUTHORIZATION:\r\n",
+    "three keys": b"Authorization: Basic YTpi\r\n" * 3,
+}
+
+
+@pytest.mark.parametrize("path", ["/v1/add", "/health", "/nowhere"])
+@pytest.mark.parametrize("headers", AMBIGUOUS.values(), ids=AMBIGUOUS)
+def test_a_request_that_may_be_read_in_two_ways_is_refused_and_ends_its_connection(
+    serve: Serve, connect: Connect, headers: bytes, path: str
+) -> None:
+    connection = connect(serve())
+    request = b"POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\n%s\r\n0\r\n\r\n" % (path.encode(), headers)
+    connection.sendall(request + b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    head, _, body = read_to_end(connection).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"application/problem+json" in head
+    problem = json.loads(body)  # and nothing after it
+    assert (problem["status"], problem["error"]) == (400, "InvalidInput")
+    assert "a request has" in problem["detail"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"Content-Length: 2\r\n",
+        b"Transfer-Encoding: chunked\r\n",
+        b"Authorization: Bearer a\r\nContent-Length: 2\r\n",
+        b"Authorization: Bearer a\r\nTransfer-Encoding: chunked\r\n",
+        b"X-Authorization: a\r\nX-Authorization: b\r\nContent-Length: 2\r\n",
+    ],
+)
+def test_a_request_with_one_length_and_one_key_is_answered(
+    serve: Serve, connect: Connect, headers: bytes
+) -> None:
+    connection = connect(serve())
+    body = b"2\r\n{}\r\n0\r\n\r\n" if b"chunked" in headers else b"{}"
+    connection.sendall(HEADERS.replace(b"add", b"stats") + headers + b"Connection: close\r\n\r\n" + body)
+    assert read_to_end(connection).startswith((b"HTTP/1.1 200 ", b"HTTP/1.1 404 "))
 
 
 @pytest.mark.parametrize("sent", [b"", b"POST", UNFINISHED])

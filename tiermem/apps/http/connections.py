@@ -1,15 +1,20 @@
-"""Deadlines and limits of connections, which uvicorn does not have, in a protocol class."""
+"""Deadlines and limits of connections, which uvicorn does not have, in a protocol class.
+
+Requests that a proxy and this server might read differently are refused.
+"""
 
 from __future__ import annotations
 
+import json
 from asyncio import TimerHandle, Transport
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from ipaddress import IPv6Address, ip_address
 from itertools import chain
 from typing import Any
 
 from tiermem.apps.http.limits import ConnectionLimits
 from tiermem.errors import InvalidInput
+from tiermem.wire.problems import MEDIA_TYPE, problem_of
 
 try:
     import h11
@@ -240,12 +245,43 @@ def protocol_class(limits: ConnectionLimits) -> type[LimitedProtocol]:
     return ServerProtocol
 
 
+class UnambiguousApp:
+    """An application of ASGI. Ambiguous requests are answered with status 400 and `Connection: close`."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        fault = find_ambiguity(scope["headers"]) if scope["type"] == "http" else None
+        if fault is None:
+            await self._app(scope, receive, send)
+            return
+        body = json.dumps(problem_of(InvalidInput(fault)).body).encode()
+        headers = (("content-type", MEDIA_TYPE), ("content-length", str(len(body))), ("connection", "close"))
+        raw = [(name.encode(), value.encode()) for name, value in headers]
+        await send({"type": "http.response.start", "status": 400, "headers": raw})
+        await send({"type": "http.response.body", "body": body})
+
+
+def find_ambiguity(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+    """Return what two readers of these headers may read differently; names are in lower case."""
+    names = [name for name, _ in headers]
+    if names.count(b"authorization") > 1:
+        return "a request has one Authorization header at most"
+    if b"content-length" in names and b"transfer-encoding" in names:
+        return "a request has Content-Length or Transfer-Encoding, not both"
+    return None
+
+
 class LimitedServer(uvicorn.Server):
-    """A server of uvicorn with these limits of connections, and without WebSockets."""
+    """A server of uvicorn with these limits of connections, and without WebSockets and ambiguous requests."""
 
     def __init__(self, app: Any, limits: ConnectionLimits, **options: Any) -> None:
         backlog = limits.backlog
-        config = uvicorn.Config(app, http=protocol_class(limits), ws="none", backlog=backlog, **options)
+        config = uvicorn.Config(
+            UnambiguousApp(app), http=protocol_class(limits), ws="none", backlog=backlog, **options
+        )
         super().__init__(config)
 
 
