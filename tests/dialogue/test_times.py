@@ -48,7 +48,7 @@ def test_no_moment_is_unknown_not_an_error(nothing: object) -> None:
         "28.5.2023",
         "2023-13-45",
         "31 June 2023",
-        "8 Mai 2023",
+        "8 Brumaire 2023",
         "25:00 on 8 May, 2023",
         "13:00 pm on 8 May, 2023",
         "x" * 100_000,

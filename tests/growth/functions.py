@@ -24,6 +24,7 @@ from tests.growth.measure import growth
 from tests.growth.texts import KINDS
 from tests.reasoning.learned import splitting
 from tests.text.dialogue import page_of
+from tiermem.dialogue.date_order import NumericDate
 from tiermem.dialogue.formats import READERS, Reader
 from tiermem.dialogue.formats import Source as OpenedFile
 from tiermem.embedding.words import Stems
@@ -388,6 +389,10 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     "tiermem.dialogue.error_location.objects": lambda text: {
         "record": {"turns": [{"text": text}]},
         "key": "turns",
+    },
+    "tiermem.dialogue.date_order.decide_order": lambda text: {
+        "dates": [NumericDate(numbers=(1, 2, len(line) % 100)) for line in text.split("\n")],
+        "given": None,
     },
     "tiermem.dialogue.identity.chat_id": lambda text: {
         "form": "telegram",

@@ -1,5 +1,6 @@
 """Reads dialogue as people have it: chat messages, JSON lines, transcripts, LoCoMo, LongMemEval."""
 
+from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.export import line_of
 from tiermem.dialogue.identity import alternatives, is_placed, own_id, place_of
 from tiermem.dialogue.interface import (
@@ -17,6 +18,7 @@ from tiermem.dialogue.times import TimeLike, parse_time, until
 __all__ = [
     "VERSION_OF",
     "Conversation",
+    "DateOrder",
     "DialogueSession",
     "Format",
     "ImportedTurn",

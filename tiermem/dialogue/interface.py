@@ -84,10 +84,14 @@ class DialogueSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """Sessions that belong together. `space_hint` names the space they ask for, `None` for none."""
+    """Sessions that belong together. `space_hint` names the space they ask for, `None` for none.
+
+    `notes` say how the file was read where it might be read otherwise.
+    """
 
     space_hint: str | None
     sessions: tuple[DialogueSession, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def turns(self) -> int:

@@ -16,6 +16,7 @@ from typing import IO, get_args
 
 from tiermem.dialogue.archive import is_archive, read_archive
 from tiermem.dialogue.database import as_json, is_database
+from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.error_location import record, skip_unreadable
 from tiermem.dialogue.formats import READERS, Source, mem0
 from tiermem.dialogue.formats.source import PACKED
@@ -34,6 +35,7 @@ def read_dialogue(
     session: str | None = None,
     stamps: bool = False,
     keep_thinking: bool = False,
+    date_order: DateOrder | None = None,
     on_skipped: Callable[[str], None] | None = None,
 ) -> tuple[Conversation, ...]:
     """Every conversation of a file, a stream, or standard input (`-`).
@@ -44,6 +46,9 @@ def read_dialogue(
     and any agent. Without, a turn of an agent cannot be read. The whole source is read first: `NotDialogue`
     means nothing of it came through.
 
+    `date_order` says in which order dates in numbers are (`dmy`, `mdy` or `ymd`); by default all dates of the
+    file decide, and `Conversation.notes` say how they were read.
+
     What a model thought is not among its words; with `keep_thinking` it is in the metadata, under `thinking`.
 
     One record that cannot be read refuses the file. With `on_skipped` the others are read, and it is called
@@ -51,6 +56,8 @@ def read_dialogue(
     """
     if format not in get_args(Format):
         raise InvalidInput(f"format {not_one_of(format, get_args(Format))}")
+    if date_order is not None and date_order not in get_args(DateOrder):
+        raise InvalidInput(f"date_order {not_one_of(date_order, get_args(DateOrder))}")
     if session is not None:
         name_in(session, "session")
     name, data = _fetch(source)
@@ -64,9 +71,13 @@ def read_dialogue(
                 own_session=session,
                 stamps=stamps,
                 keep_thinking=keep_thinking,
+                date_order=date_order,
             )
             conversations = _read(unpack(data), format, opened)
             conversations = tuple(map(_with_short_names, conversations))
+            conversations = tuple(
+                replace(one, notes=tuple(f"{name!r}: {note}" for note in one.notes)) for one in conversations
+            )
     except InvalidInput as error:
         raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
     turns = sum(conversation.turns for conversation in conversations)

@@ -2,16 +2,19 @@
 
 A line that opens no turn continues the one before it; so does any indented line, whatever it looks like. A
 heading (`# Session 2, 8 May 2024`) or a line that is only a date starts a session, and its date holds for
-the turns below that have none. Two blank lines in a row start a session too; a single one is spacing.
+the turns below that have none. Two blank lines in a row start a session too; a single one is spacing. The
+order of dates in numbers is decided from all of them (`date_order`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pagestore import Turn
+from tiermem.dialogue.date_order import DateOrder, NumericDate, decide_order, numeric_date
 from tiermem.dialogue.error_location import record
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import DialogueSession
@@ -30,12 +33,21 @@ _LONGEST_HEADING = 120
 """Characters of a line at most that may be a heading."""
 _LONGEST_DATE = 8
 """Words in the longest way to write a moment."""
+_MOST_BARE_WORDS = 5
+"""Words at most of a line without `#` that looks like a date."""
+_DAY_AND_YEAR = re.compile(
+    r"(?<![\d:])(?:[12]\d|3[01]|0?[1-9])(?![\d:]).{1,40}\b(?:19|20)\d\d\b"
+    r"|\b(?:19|20)\d\d(?!\d).{1,40}(?<![\d:])(?:[12]\d|3[01]|0?[1-9])(?![\d:])"
+)
+"""A day of a month and a year, in this or the other order."""
 
 
 @dataclass
 class _Reading:
     """State of the reader: turns by session with their lines, and the date that the last heading gave."""
 
+    order: DateOrder | None
+    notes: list[str] = field(default_factory=list)
     sessions: list[list[tuple[Turn, list[str]]]] = field(default_factory=lambda: [[]])
     date: datetime | None = None
     blanks: int = 0
@@ -50,13 +62,25 @@ class _Reading:
         self.date, self.blanks = date, 0
 
 
-def parse_transcript(text: str, session: str) -> tuple[DialogueSession, ...]:
-    """Sessions named `session`, `session-2`, …; `NotDialogue` names the line that is no dialogue."""
-    reading = _Reading()
-    for number, line in enumerate(text.split("\n"), start=1):
+def parse_transcript(
+    text: str, session: str, date_order: DateOrder | None = None
+) -> tuple[tuple[DialogueSession, ...], tuple[str, ...]]:
+    """Sessions named `session`, `session-2`, …, and notes on how dates were read.
+
+    `NotDialogue` names the line that is no dialogue.
+    """
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    dates = [written for line in lines if (written := _numeric_date(line)) is not None]
+    decided = decide_order(dates, date_order)
+    reading = _Reading(order=None if decided is None else decided.order)
+    if decided is not None and decided.order != "ymd":
+        reading.notes.append(str(decided))
+    for number, line in enumerate(lines, start=1):
         with record(f"line {number}"):
-            _read_line(reading, line.removesuffix("\r"))
-    return tuple(
+            _read_line(reading, line)
+        if _is_unread_date(line, reading.order):
+            reading.notes.append(f"line {number}: {line.strip()!r} looks like a date and is not read as one")
+    sessions = tuple(
         identify_turns(
             session if n == 1 else f"{session}-{n}",
             (replace(turn, text="\n".join(lines)) for turn, lines in turns),
@@ -64,6 +88,29 @@ def parse_transcript(text: str, session: str) -> tuple[DialogueSession, ...]:
         for n, turns in enumerate(reading.sessions, start=1)
         if turns
     )
+    return sessions, tuple(reading.notes)
+
+
+def _numeric_date(line: str) -> NumericDate | None:
+    """The date in numbers in the stamp or the heading that a line is or begins with."""
+    if line[:1].isspace() or (len(line) > _LONGEST_HEADING and not line.startswith("[")):
+        return None
+    stamp, heading = _STAMP.match(line), _HEADING.fullmatch(line)
+    runs = [stamp[1]] if stamp is not None else _runs(heading["title"]) if heading is not None else [line]
+    return next((found[0] for run in runs if (found := numeric_date(run.strip("[]() \t"))) is not None), None)
+
+
+def _is_unread_date(line: str, order: DateOrder | None) -> bool:
+    """Whether a line is a heading, or nothing else, with a day and a year, and no date is read in it."""
+    if line[:1].isspace() or len(line) > _LONGEST_HEADING or _opening(line) is not None:
+        return False
+    heading = _HEADING.fullmatch(line)
+    title = heading["title"] if heading is not None else line.strip("[]() \t")
+    if _date_in(title, order) is not None or len(title.split()) > _LONGEST_DATE:
+        return False
+    if heading is None and len(title.split()) > _MOST_BARE_WORDS:
+        return False
+    return _DAY_AND_YEAR.search(title) is not None
 
 
 def _read_line(reading: _Reading, line: str) -> None:
@@ -71,9 +118,9 @@ def _read_line(reading: _Reading, line: str) -> None:
         reading.blanks += 1
         return
     indented = line[0].isspace()
-    title = None if indented else _heading(line, first=not reading.turns)
+    title = None if indented else _heading(line, reading.order, first=not reading.turns)
     if title is not None:
-        reading.new_session(_date_in(title))
+        reading.new_session(_date_in(title, reading.order))
         return
     opening = None if indented else _opening(line)
     if opening is None:
@@ -86,7 +133,8 @@ def _read_line(reading: _Reading, line: str) -> None:
 def _open(reading: _Reading, opening: re.Match[str]) -> None:
     if reading.blanks >= 2:
         reading.new_session(None)
-    said_at = reading.date if opening["when"] is None else _moment(opening["when"], reading.date)
+    when = opening["when"]
+    said_at = reading.date if when is None else _moment(when, reading.date, reading.order)
     turn = Turn(speaker=opening["speaker"], text="", said_at=said_at)
     reading.turns.append((turn, [opening["text"] or ""]))
 
@@ -95,7 +143,7 @@ def _continue(reading: _Reading, line: str) -> None:
     if not reading.turns:
         raise InvalidInput("no 'Name: text' here, and no turn before it to continue")
     stamp = _STAMP.match(line)
-    if stamp is not None and _is_time(stamp[1]):
+    if stamp is not None and _is_time(stamp[1], reading.order):
         raise InvalidInput(f"{stamp[0]} is followed by no 'Name: text'")
     reading.turns[-1][1].extend([*[""] * reading.blanks, line.removeprefix("\t")])
 
@@ -111,7 +159,7 @@ def _opening(line: str) -> re.Match[str] | None:
     return found if found is not None and len(found["speaker"].split()) <= _LONGEST_NAME else None
 
 
-def _heading(line: str, *, first: bool) -> str | None:
+def _heading(line: str, order: DateOrder | None, *, first: bool) -> str | None:
     """The title of a heading, `None` for any other line.
 
     Within a session a `#` line must speak of a session or tell a date: answers quote headings too.
@@ -121,33 +169,37 @@ def _heading(line: str, *, first: bool) -> str | None:
     found = _HEADING.fullmatch(line)
     if found is not None:
         title = found["title"]
-        return title if first or _SESSION.match(title) or _date_in(title) else None
+        return title if first or _SESSION.match(title) or _date_in(title, order) else None
     bare = line.strip("[]() \t")
-    return bare if _is_time(bare) else None
+    return bare if _is_time(bare, order) else None
 
 
-def _date_in(title: str) -> datetime | None:
+def _date_in(title: str, order: DateOrder | None) -> datetime | None:
     """The moment a title tells in its longest run of words that is one, `None` when it tells none."""
+    return next((parse_time(run, order) for run in _runs(title) if _is_time(run, order)), None)
+
+
+def _runs(title: str) -> Iterator[str]:
+    """The runs of words of a title, the longest first."""
     words = title.split()
-    runs = (
+    return (
         " ".join(words[start : start + length]).strip("()[],;:–—-")
         for length in range(min(len(words), _LONGEST_DATE), 0, -1)
         for start in range(len(words) - length + 1)
     )
-    return next((parse_time(run) for run in runs if _is_time(run)), None)
 
 
-def _is_time(text: str) -> bool:
+def _is_time(text: str, order: DateOrder | None) -> bool:
     try:
-        return parse_time(text) is not None
+        return parse_time(text, order) is not None
     except InvalidInput:
         return False
 
 
-def _moment(written: str, day: datetime | None) -> datetime | None:
+def _moment(written: str, day: datetime | None, order: DateOrder | None) -> datetime | None:
     clock = parse_clock(written)
     if clock is None:
-        return parse_time(written)
+        return parse_time(written, order)
     if day is None:
         raise InvalidInput(f"{written!r} is a time without a date: put a date heading above it")
     return datetime.combine(day, clock, tzinfo=day.tzinfo)

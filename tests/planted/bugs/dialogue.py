@@ -71,10 +71,18 @@ BUGS = (
     ),
     Bug(
         name="the month comes first wherever days are small",
-        file="tiermem/dialogue/formats/whatsapp.py",
-        function="_order",
-        before='("month", "day") if _half_days(messages) else ("day", "month")',
-        after='"month", "day"',
+        file="tiermem/dialogue/date_order.py",
+        function="_reasons",
+        before="any(one.has_half for one in dates) and not is_padded",
+        after="True",
+        found_by=_ALL,
+    ),
+    Bug(
+        name="a first number of 12 is the day",
+        file="tiermem/dialogue/date_order.py",
+        function="_reasons",
+        before="one.numbers[place] > most",
+        after="one.numbers[place] >= most",
         found_by=_ALL,
     ),
     Bug(

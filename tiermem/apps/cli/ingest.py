@@ -16,7 +16,7 @@ from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_ERROR, complain, remark
 from tiermem.apps.present.progress import Report, progress
 from tiermem.apps.present.tables import counted, table
-from tiermem.dialogue import Conversation, DialogueSession, Format, read_dialogue
+from tiermem.dialogue import Conversation, DateOrder, DialogueSession, Format, read_dialogue
 from tiermem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -84,6 +84,12 @@ def ingest(
         bool,
         typer.Option("--keep-thinking", help="Keep what a model thought as metadata (thinking)."),
     ] = False,
+    date_order: Annotated[
+        DateOrder | None,
+        typer.Option(
+            "--date-order", help="Which of the numbers of a date is the day (default: see the file)."
+        ),
+    ] = None,
     agent: options.Agent = None,
     engine: options.Engine = "auto",
     output: options.Output,
@@ -102,7 +108,13 @@ def ingest(
         one
         for file in files
         for one in read_dialogue(
-            file, form, session=session, stamps=True, keep_thinking=keep_thinking, on_skipped=on_skipped
+            file,
+            form,
+            session=session,
+            stamps=True,
+            keep_thinking=keep_thinking,
+            date_order=date_order,
+            on_skipped=on_skipped,
         )
     ]
     results = ingest_into(
@@ -114,7 +126,13 @@ def ingest(
         stamps=stamps,
         agent=agent,
     )
-    output.show({"store": str(store), "spaces": results, "skipped": skipped}, lambda: _result_tables(results))
+    notes = [note for conversation in conversations for note in conversation.notes]
+    output.show(
+        {"store": str(store), "spaces": results, "skipped": skipped, "notes": notes},
+        lambda: _result_tables(results),
+    )
+    for note in notes:
+        remark(note)
     _warn_of_skipped(skipped)
     raising = sum(result.raising for result in results)
     if raising:

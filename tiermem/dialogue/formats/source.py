@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pagestore import Turn
+from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession, Format
 from tiermem.dialogue.times import parse_time
@@ -24,14 +25,16 @@ PACKED = (".gz", ".xz", ".zip")
 class Source:
     """The text of a source, its name, and how the session of turns that name none is called.
 
-    `own_session` is that name if the caller gave it, `None` if it is that of the file. With `stamps` the
-    levels of trust that turns name are read. With `keep_thinking` what a model thought is kept as metadata.
+    `own_session` is that name if the caller gave it, `None` if it is that of the file. `date_order` is that
+    of dates in numbers, `None` to decide it. With `stamps` the levels of trust that turns name are read. With
+    `keep_thinking` what a model thought is kept as metadata.
     """
 
     name: str
     text: str
     session: str
     own_session: str | None = None
+    date_order: DateOrder | None = None
     stamps: bool = False
     keep_thinking: bool = False
 
@@ -88,9 +91,10 @@ class Reader:
     read: Callable[[Source], tuple[Conversation, ...]]
 
 
-def alone(sessions: Iterable[DialogueSession]) -> tuple[Conversation, ...]:
+def alone(sessions: Iterable[DialogueSession], notes: tuple[str, ...] = ()) -> tuple[Conversation, ...]:
     """One conversation that asks for no space of its own; sessions without turns are left out."""
-    return (Conversation(space_hint=None, sessions=tuple(one for one in sessions if one.turns)),)
+    kept = tuple(one for one in sessions if one.turns)
+    return (Conversation(space_hint=None, sessions=kept, notes=notes),)
 
 
 def by_day(chat: str, turns: Iterable[Turn], title: str | None) -> tuple[DialogueSession, ...]:

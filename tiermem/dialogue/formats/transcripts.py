@@ -30,7 +30,8 @@ capital.
 
 def _read(source: Source) -> tuple[Conversation, ...]:
     try:
-        return alone(parse_transcript(without_front_matter(source.text), source.session))
+        text = without_front_matter(source.text)
+        return alone(*parse_transcript(text, source.session, source.date_order))
     except InvalidInput as error:
         raise InvalidInput(f"{error}. Where its format is none that is known, {WRITE_INSTEAD}") from error
 

@@ -4,21 +4,19 @@
 languages. Lines without a stamp go on with the message before them. Notices of the app ("Ann added Bob") are
 said by "WhatsApp" with the role `system`; iOS writes them under the name of the group or of a person, behind
 a mark (U+200E). Which number is the
-day depends on the phone that exported. The file decides it where it can: a number over 12, or the order in
-which times do not run backwards. Else a clock with am and pm means that the month comes first, unless numbers
-are written with a leading zero (`05/08/24`); any other clock means that the day does.
+day depends on the phone that exported: `date_order` decides it from all dates of the file.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
-from itertools import pairwise
 from typing import Literal
 
 from pagestore import Turn
+from tiermem.dialogue.date_order import DateOrder, NumericDate, decide_order
 from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day
 from tiermem.dialogue.identity import chat_id
@@ -29,7 +27,6 @@ from tiermem.text.placeholders import is_media_placeholder
 APP = "WhatsApp"
 """The speaker of notices that the app writes."""
 
-_Order = Literal["day", "month", "year"]
 STAMPS = (
     "DATE, CLOCK - ",  # Android: English, German, Spanish, French, Italian, Hindi
     "DATE CLOCK - ",  # Android: Portuguese, Dutch, Swedish, older Spanish
@@ -117,8 +114,7 @@ _MOST_WORDS = 6
 @dataclass(slots=True)
 class _Message:
     line: int
-    date: tuple[int, int, int]
-    padded: bool
+    date: NumericDate
     clock: str
     half: Literal["am", "pm"] | None
     rest: list[str] = field(default_factory=list)
@@ -159,9 +155,11 @@ def _half(stamp: re.Match[str]) -> Literal["am", "pm"] | None:
 
 def _read(source: Source) -> tuple[Conversation, ...]:
     messages = list(_messages(source.text))
-    order = _order(messages)
+    decided = decide_order([message.date for message in messages], source.date_order)
+    order = decided.order if decided is not None else "dmy"
     turns = [turn for message in messages for turn in _turn(message, order)]
-    return alone(by_day(chat_id("whatsapp", source.own_session, turns), turns, source.session))
+    notes = () if decided is None or decided.order == "ymd" else (str(decided),)
+    return alone(by_day(chat_id("whatsapp", source.own_session, turns), turns, source.session), notes)
 
 
 def _messages(text: str) -> Iterator[_Message]:
@@ -180,39 +178,17 @@ def _messages(text: str) -> Iterator[_Message]:
             yield message
         parts = _BETWEEN.split(stamp["date"].rstrip("."))
         first, second, third = map(int, parts)
-        padded = any(part.startswith("0") for part in parts[:2])
+        written = NumericDate(
+            numbers=(first, second, third),
+            mark=_BETWEEN.findall(stamp["date"])[0].strip("\u200f \xa0"),
+            is_padded=any(part.startswith("0") for part in parts[:2]),
+            has_half=_half(stamp) is not None,
+            has_padded_hour=stamp["clock"].startswith("0"),
+        )
         words = line.lstrip(_MARKS)[stamp.end() :]
-        message = _Message(number, (first, second, third), padded, stamp["clock"], _half(stamp), [words])
+        message = _Message(number, written, stamp["clock"], _half(stamp), [words])
     if message is not None:
         yield message
-
-
-def _order(messages: Sequence[_Message]) -> _Order:
-    if any(message.date[0] > 31 for message in messages):
-        return "year"
-    if any(message.date[0] > 12 for message in messages):
-        return "day"
-    if any(message.date[1] > 12 for message in messages):
-        return "month"
-    orders: tuple[_Order, ...] = ("month", "day") if _half_days(messages) else ("day", "month")
-    return next((order for order in orders if _runs_on(messages, order)), orders[0])
-
-
-def _half_days(messages: Sequence[_Message]) -> bool:
-    halves = any(message.half is not None for message in messages)
-    return halves and not any(message.padded for message in messages)
-
-
-def _runs_on(messages: Sequence[_Message], order: _Order) -> bool:
-    return all(_ymd(a, order) <= _ymd(b, order) for a, b in pairwise(messages))
-
-
-def _ymd(message: _Message, order: _Order) -> tuple[int, int, int]:
-    first, second, third = message.date
-    if order == "year":
-        return first, second, third
-    year = third if third > 99 else 2000 + third
-    return (year, second, first) if order == "day" else (year, first, second)
 
 
 def _split_name(opening: str) -> tuple[str, str]:
@@ -235,7 +211,7 @@ def _split_name_without_blank(opening: str) -> tuple[str, str]:
     return (name, words) if is_short and not name[-1].isdecimal() else ("", opening)
 
 
-def _turn(message: _Message, order: _Order) -> Iterator[Turn]:
+def _turn(message: _Message, order: DateOrder) -> Iterator[Turn]:
     with record(f"line {message.line}"):
         said_at = _moment(message, order)
         opening, *more = message.rest
@@ -268,7 +244,7 @@ def _is_deleted(plain: str) -> bool:
     return len(plain) <= _LONGEST_DELETED and any(one in plain.lower() for one in _DELETED)
 
 
-def _moment(message: _Message, order: _Order) -> datetime:
+def _moment(message: _Message, order: DateOrder) -> datetime:
     hour, minute, second = map(int, [*_CLOCK_MARK.split(message.clock), "0"][:3])
     if message.half is not None and hour <= _NOON:
         hour = hour % _NOON + (_NOON if message.half == "pm" else 0)
@@ -277,7 +253,7 @@ def _moment(message: _Message, order: _Order) -> datetime:
     except ValueError as error:
         raise InvalidInput(f"{message.clock!r} is no time of day") from error
     try:
-        return datetime.combine(date(*_ymd(message, order)), clock)
+        return datetime.combine(date(*message.date.year_month_day(order)), clock)
     except ValueError as error:
         raise InvalidInput(f"not a date: {error}") from error
 
