@@ -7,6 +7,7 @@ import sqlite3
 import tracemalloc
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -346,3 +347,50 @@ def test_where_only_what_is_proved_may_be_answered_another_memory_is_not_enough(
         memory.add(read("mem0.json")["mem0:ann"])
         memory.flush()
         assert memory.ask("What is Biscuit allergic to?").abstained
+
+
+def _mem0_facts(*users: str) -> Any:
+    rows = [{"id": f"{n}", "memory": f"User {n} sails", "user_id": user} for n, user in enumerate(users)]
+    return {"results": rows}
+
+
+def _mem0_database(*users: str) -> Any:
+    messages = [
+        {"id": f"{n}", "role": "user", "content": f"I sail {n}", "session_scope": f"run_id=r&user_id={user}"}
+        for n, user in enumerate(users)
+    ]
+    return {"history": [{"memory_id": "m", "new_memory": "User sails"}], "messages": messages}
+
+
+def _zep_edges(*users: str) -> Any:
+    return [
+        {"uuid": f"{n}", "fact": f"Sails {n}", "source_node_uuid": "s", "group_id": user}
+        for n, user in enumerate(users)
+    ]
+
+
+def _langmem_items(*users: str) -> Any:
+    return [
+        {"namespace": ["memories", user], "key": f"{n}", "value": {"content": f"Sails {n}"}}
+        for n, user in enumerate(users)
+    ]
+
+
+@pytest.mark.parametrize("export", [_mem0_facts, _mem0_database, _zep_edges, _langmem_items])
+@pytest.mark.parametrize(
+    ("users", "noted"),
+    [
+        (("ines", "rui"), ("ines", "rui", "2 ")),
+        (("rui", "ines", "rui", "tomas"), ("ines", "rui", "tomas", "3 ")),
+        (("ines",), ()),
+        (("ines", "ines"), ()),
+    ],
+)
+def test_an_export_of_several_users_names_them(
+    tmp_path: Path, export: Any, users: tuple[str, ...], noted: tuple[str, ...]
+) -> None:
+    file = tmp_path / "export.json"
+    file.write_text(json.dumps(export(*users)))
+    (conversation,) = read_dialogue(file)
+    assert len(conversation.notes) == bool(noted)
+    assert all(name in note for name in (*noted, "--space") for note in conversation.notes)

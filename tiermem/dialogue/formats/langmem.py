@@ -7,11 +7,20 @@ no messages, so LangMem is the speaker of every turn.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from pagestore import Turn
-from tiermem.dialogue.formats.memories import Entry, fact_turn, first_entry, read_memories, session_name
+from tiermem.dialogue.formats.memories import (
+    Entry,
+    entries,
+    fact_turn,
+    first_entry,
+    owner_notes,
+    read_memories,
+    session_name,
+)
 from tiermem.dialogue.formats.source import Reader, Source
 from tiermem.dialogue.interface import Conversation
 
@@ -25,12 +34,23 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return read_memories(source, ["items"], _item)
+    return read_memories(source, ["items"], _item, owner_notes("namespaces", _namespaces(source)))
+
+
+def _namespaces(source: Source) -> list[str]:
+    """The namespaces that differ in their last part alone, which usually names a user."""
+    paths = {_path(entry) for _, entry in entries(source, ["items"])}
+    kinds = Counter(path[:-1] for path in paths)
+    return ["/".join(path) for path in paths if len(path) > 1 and kinds[path[:-1]] > 1]
+
+
+def _path(item: Entry) -> tuple[str, ...]:
+    namespace = item.get("namespace")
+    return tuple(str(one) for one in namespace) if isinstance(namespace, list) else ()
 
 
 def _item(item: Entry) -> tuple[str, Turn | None]:
-    namespace, value = item.get("namespace"), item.get("value")
-    path = [str(one) for one in namespace] if isinstance(namespace, list) else []
+    path, value = list(_path(item)), item.get("value")
     held = value if isinstance(value, Mapping) else {}
     known = {"id": item.get("key"), "namespace": path, "kind": held.get("kind")}
     at = item.get("updated_at") or item.get("created_at")

@@ -21,6 +21,7 @@ from tiermem.dialogue.formats.memories import (
     entries,
     fact_turn,
     first_entry,
+    owner_notes,
     read_entries,
     read_memories,
     session_name,
@@ -46,8 +47,16 @@ def _knows(source: Source) -> bool:
 
 def _read(source: Source) -> tuple[Conversation, ...]:
     if "memory_id" in first_entry(source, (*_LISTS, *TABLES)):
-        return alone(by_session(_of_database(source)))
-    return read_memories(source, _LISTS, _memory)
+        scopes = [row.get("session_scope") for _, row in entries(source, ["messages"], empty=True)]
+        return alone(by_session(_of_database(source)), owner_notes("users", map(_user_of_scope, scopes)))
+    users = [entry.get("user_id") for _, entry in entries(source, _LISTS)]
+    return read_memories(source, _LISTS, _memory, owner_notes("users", users))
+
+
+def _user_of_scope(scope: object) -> str | None:
+    """The user of a scope of messages: `ann` of `run_id=s1&user_id=ann`."""
+    fields = dict(part.split("=", 1) for part in str(scope).split("&") if "=" in part)
+    return fields.get("user_id")
 
 
 def _memory(entry: Entry) -> tuple[str, Turn | None]:

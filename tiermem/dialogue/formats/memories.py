@@ -20,6 +20,9 @@ from tiermem.dialogue.turns_file import json_lines
 from tiermem.errors import InvalidInput
 
 Entry = Mapping[str, Any]
+_SEVERAL = 2
+_MOST_LISTED = 20
+"""Names that a note lists at most."""
 ROLE = "memory"
 """Of turns that hold what a memory concluded: see `tiermem.trust.kind_of_role`."""
 
@@ -89,9 +92,23 @@ def session_name(by: str, names: Iterable[object]) -> str:
     return by if name is None else f"{by}:{name}"
 
 
-def read_memories(source: Source, keys: Sequence[str], read: Any) -> tuple[Conversation, ...]:
+def read_memories(
+    source: Source, keys: Sequence[str], read: Any, notes: tuple[str, ...] = ()
+) -> tuple[Conversation, ...]:
     """One conversation of what `read` makes of the entries of a source, each with its session."""
-    return alone(by_session(read_entries(entries(source, keys), read)))
+    return alone(by_session(read_entries(entries(source, keys), read)), notes)
+
+
+def owner_notes(kind: str, names: Iterable[object]) -> tuple[str, ...]:
+    """A note that an export holds the memories of several users, or of what they are called there."""
+    owners = sorted({name for name in names if isinstance(name, str) and name})
+    if len(owners) < _SEVERAL:
+        return ()
+    listed = ", ".join(owners[:_MOST_LISTED]) + (", …" if len(owners) > _MOST_LISTED else "")
+    return (
+        f"it holds the memories of {len(owners):,} {kind} ({listed}), which one space mixes: export each by "
+        f"itself and give each a space (--space {owners[0]})",
+    )
 
 
 def read_entries(found: Iterable[tuple[str, Entry]], read: Any) -> Iterator[tuple[str, Turn | None]]:

@@ -19,6 +19,7 @@ from tiermem.dialogue.formats.memories import (
     entries,
     fact_turn,
     first_entry,
+    owner_notes,
     read_entries,
     session_name,
 )
@@ -52,7 +53,8 @@ def _is_message(entry: Entry) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(by_session(_turns(source)))
+    graphs = [entry.get("group_id") or entry.get("graph_uuid") for _, entry in entries(source, _LISTS)]
+    return alone(by_session(_turns(source)), owner_notes("graphs", graphs))
 
 
 def _turns(source: Source) -> Iterator[tuple[str, Turn | None]]:
