@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 import tiermem
+from tests.apps.test_commands import as_json
+from tests.apps.test_commands import tiermem as tiermem_command
 from tests.dialogue.test_chats import opened, read_one, zipped
 from tiermem.dialogue import Conversation, read_dialogue
 
@@ -141,3 +143,21 @@ def test_a_channel_of_slack_has_the_id_of_any_list(files: str | None) -> None:
     (conversation,) = read_dialogue(opened(data, "export.zip"))
     expected = "slack:G8 2024-03-04" if files else "slack:looms 2024-03-04"
     assert [session.session for session in conversation.sessions] == [expected]
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_ingest_names_the_chats_and_counts_what_is_new_known_and_edited(
+    tmp_path: Path, export: Export
+) -> None:
+    counts = []
+    for title, text in (("Weaving", "A loom"), ("Looms", "A loom"), ("Looms", "Two looms")):
+        name, data = export(title, "31", text)
+        file = tmp_path / name
+        file.write_bytes(data)
+        (space,) = as_json(tmp_path / "memory", "ingest", str(file))["spaces"]
+        (chat,) = space["chats"]
+        assert chat["title"] == title
+        counts.append((chat["new"], chat["edited"], chat["known"]))
+    assert counts == [(1, 0, 0), (0, 0, 1), (1, 1, 0)]
+    shown = tiermem_command(tmp_path / "memory", "ingest", str(file)).stdout
+    assert f"Looms ({chat['chat']}): 0 new, 0 edited, 1 known" in " ".join(shown.split())

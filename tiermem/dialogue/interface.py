@@ -6,6 +6,7 @@ it, so a bad line never leaves half a session behind.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal
@@ -40,6 +41,7 @@ Format = Literal[
 
 VERSION_OF = "version_of"
 """The key of the metadata of a version of a message under which the id of the message is."""
+_DAY = re.compile(r" \d{4}-\d{2}-\d{2}\Z")
 Rendering = tuple[str, str]
 """The speaker and the text of a turn."""
 
@@ -76,6 +78,11 @@ class DialogueSession:
     turns: tuple[Turn, ...]
     title: str | None = None
     earlier: Mapping[str, tuple[Rendering, ...]] = field(default_factory=dict, hash=False)
+
+    @property
+    def chat(self) -> str:
+        """The id of the chat: that of the session without its day."""
+        return _DAY.sub("", self.session)
 
     def imported_turns(self) -> tuple[ImportedTurn, ...]:
         """Return the turns as importers give them to `add`."""

@@ -24,6 +24,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChatSummary:
+    """What a chat with a title brought: turns that were new, of these edits, and turns that were known."""
+
+    chat: str
+    title: str
+    new: int
+    edited: int
+    known: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IngestSummary:
     """What one space got: turns read, how many were new, and what it holds now.
 
@@ -38,6 +49,7 @@ class IngestSummary:
     known: int
     erased: int
     empty: int
+    chats: tuple[ChatSummary, ...]
     raising: int
     """Turns that name a level of trust above theirs, which was not taken."""
     pages: int
@@ -147,7 +159,7 @@ def ingest(
 
 
 _MOST_LISTED = 20
-"""Skipped records that are listed on a terminal; `--json` has all."""
+"""Skipped records and chats that are listed on a terminal; `--json` has all."""
 
 
 def _warn_of_skipped(skipped: Sequence[str]) -> None:
@@ -227,6 +239,7 @@ def _ingest(
         known=sum(one.known for one in added),
         erased=sum(one.erased for one in added),
         empty=sum(one.empty for one in added),
+        chats=_chat_summaries(conversations, added),
         raising=raising,
         pages=after.pages,
         pages_new=after.pages - before.pages,
@@ -302,13 +315,45 @@ def _store(
     return added
 
 
+def _chat_summaries(
+    conversations: Sequence[Conversation], added: Sequence[tiermem.Added]
+) -> tuple[ChatSummary, ...]:
+    """What each chat with a title brought; `added` is what each session came to."""
+    sessions = (session for conversation in conversations for session in conversation.sessions)
+    chats: dict[str, list[tuple[str, tiermem.Added]]] = {}
+    for session, one in zip(sessions, added, strict=True):
+        if session.title is not None:
+            chats.setdefault(session.chat, []).append((session.title, one))
+    return tuple(
+        ChatSummary(
+            chat=chat,
+            title=parts[-1][0],
+            new=sum(one.new for _, one in parts),
+            edited=sum(one.edited for _, one in parts),
+            known=sum(one.known for _, one in parts),
+        )
+        for chat, parts in chats.items()
+    )
+
+
+def _chat_lines(results: Sequence[IngestSummary]) -> Iterator[str]:
+    chats = [chat for result in results for chat in result.chats]
+    for chat in chats[:_MOST_LISTED]:
+        yield f"{chat.title} ({chat.chat}): {chat.new:,} new, {chat.edited:,} edited, {chat.known:,} known"
+    if len(chats) > _MOST_LISTED:
+        yield f"{len(chats) - _MOST_LISTED:,} more chats, which --json lists"
+
+
 def _result_tables(results: Sequence[IngestSummary]) -> tuple[Table | str, ...]:
-    """One row a space: new and known turns, what it holds now, what this run added; then what stayed away."""
+    """One row a space: new and known turns, what it holds now, what this run added.
+
+    Below it are the chats by name, and what stayed away.
+    """
     rows = [_row(result.space, [result]) for result in results]
     if len(results) > 1:
         rows.append(_row("all", results))
     columns = ("space", "new turns", "known", "pages", "units", "seconds")
-    return table(columns, rows, numbers=columns[1:]), *_left_out(results)
+    return table(columns, rows, numbers=columns[1:]), *_chat_lines(results), *_left_out(results)
 
 
 def _row(space: str, results: Sequence[IngestSummary]) -> tuple[str, ...]:
@@ -329,7 +374,7 @@ def _left_out(results: Sequence[IngestSummary]) -> Iterator[str]:
     if erased:
         yield (
             f"{counted(erased, 'turn')} erased before: not stored again "
-            "(to have what was erased back, ingest it under another --session)"
+            "(to have what was erased back, ingest it into another --space)"
         )
     if empty:
         yield f"{counted(empty, 'turn')} without words: not stored"
