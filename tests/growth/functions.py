@@ -303,6 +303,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Sequence[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),
     "Iterable[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),
     "Sequence[Search]": lambda text: (Search(kind="KEYWORD", query=text[:LONGEST_QUESTION]),),
+    "SummaryUnit": unit,
     "Sequence[SummaryUnit]": lambda text: (unit(text), unit("I have 3 dogs.")),
     "Entry": lambda text: Entry(id="p1:x", session=SessionId("s"), text=text, scene=text),
     "Collection": lambda _: "pages",

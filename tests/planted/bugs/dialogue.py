@@ -111,10 +111,10 @@ BUGS = (
     ),
     Bug(
         name="a first number of twelve is the day",
-        file="tiermem/dialogue/formats/whatsapp.py",
-        function="_order",
-        before="message.date[0] > 12",
-        after="message.date[0] >= 12",
+        file="tiermem/dialogue/date_order.py",
+        function="_reasons",
+        before="one.numbers[place] > most",
+        after="one.numbers[place] >= most",
         found_by=("tests/dialogue/test_whatsapp.py::test_a_first_number_of_twelve_may_be_the_month",),
     ),
 )
