@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import AsyncIterator
@@ -581,6 +582,7 @@ class Everything:
         evidence = Evidence(text="x", spans=(span,), score=1.0, source="turn")
         await self.ask(boss, "feedback", sources=[evidence], outcome="failure")
         await self.ask(boss, "add", "The green boat is for sale.", speaker="Ben", session="canary session")
+        await self.ask(boss, "ingest", read_dialogue(io.StringIO("Ben: The green boat is sold.\n")))
         await self.ask(boss, "remember", "The boss likes the green boat.")
         for number, episodic in enumerate((True, False)):
             await self.ask(boss, "export", where / str(number), episodic=episodic)

@@ -18,6 +18,7 @@ from typing import Any, TypeVar, get_args
 from pagestore import Checkpoint, PageId, SessionId, SpaceId, TurnAddress
 from pagestore.address import is_address, seq_in
 from tiermem.api.requests import Filters
+from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
 from tiermem.errors import CallbackFailed, InvalidInput, name_in, not_one_of, shown, space_in, text_in
@@ -514,6 +515,19 @@ def runs(value: object) -> tuple[str, ...]:
     if not isinstance(given, Iterable) or isinstance(given, bytes | bytearray | Mapping):
         raise InvalidInput(f"words must be texts in a list, not {shown(value)}")
     return tuple(text_in(run, "words: each") for run in given)
+
+
+def conversations_in(value: Conversation | Iterable[Conversation]) -> tuple[Conversation, ...]:
+    """The conversations that a caller gives, one or several."""
+    if isinstance(value, Conversation):
+        return (value,)
+    if not isinstance(value, Iterable):
+        raise InvalidInput(f"conversations must be what read_dialogue gives, not {shown(value)}")
+    given = tuple(value)
+    for one in given:
+        if not isinstance(one, Conversation):
+            raise InvalidInput(f"conversations must be what read_dialogue gives, not {shown(one)}")
+    return given
 
 
 def progress(value: _T) -> _T:

@@ -158,6 +158,7 @@ class Memory:
         return self._async.engine
 
     add = _blocking(AsyncMemory.add)
+    ingest = _blocking(AsyncMemory.ingest)
     flush = _blocking(AsyncMemory.flush)
     index_pending = _blocking(AsyncMemory.index_pending)
     ask = _blocking(AsyncMemory.ask)

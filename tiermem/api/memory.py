@@ -53,7 +53,7 @@ from tiermem.api.results import (
 )
 from tiermem.api.stats import Stats, stats
 from tiermem.api.workspace import AsyncWorkspace, TimeframeLike, Workspace, as_async_workspace
-from tiermem.dialogue import TimeLike, as_turns
+from tiermem.dialogue import Conversation, DialogueSession, TimeLike, as_turns
 from tiermem.errors import (
     BudgetExceeded,
     InvalidInput,
@@ -126,6 +126,7 @@ from tiermem.writing import (
     WriteBackReport,
     redate_units,
 )
+from tiermem.writing.chats import continue_chats
 from tiermem.writing.turn_ids import resolve_turn_ids
 
 INDEXING_LIMIT = 5.0
@@ -388,6 +389,36 @@ class AsyncMemory:
         most = await self._lowest_trust(sources)
         added, _ = await self._store_turns(turns, arguments.session_to_write(session), said, most)
         return added
+
+    @spelled_out(Attribution)
+    async def ingest(
+        self,
+        conversations: Conversation | Iterable[Conversation],
+        *,
+        progress: Progress | None = None,
+        **said: Unpack[Attribution],
+    ) -> tuple[tuple[SessionId, Added], ...]:
+        """Store what `read_dialogue` read; give each session with what storing it did.
+
+        As `add` of each session, but a chat without an id of its own, as of WhatsApp, goes on with the stored
+        chat with which it shares enough messages. Over HTTP it is known by how it begins alone.
+        """
+        given = arguments.conversations_in(conversations)
+        report, done = arguments.progress(progress), 0
+        total = sum(one.turns for one in given)
+        stored: list[tuple[SessionId, Added]] = []
+        for conversation in given:
+            for session in await self._continue_chats(conversation.sessions):
+                added = await self.add(session.imported_turns(), session=session.session, **said)
+                stored.append((session.session, added))
+                done += added.turns
+                if report is not None:
+                    report(done, total)
+        return tuple(stored)
+
+    async def _continue_chats(self, sessions: Sequence[DialogueSession]) -> Sequence[DialogueSession]:
+        """The sessions under the ids of the stored chats that they continue."""
+        return await continue_chats(self._open.ledger, sessions, self._agent)
 
     async def _lowest_trust(self, sources: Context | Iterable[Evidence | str] | None) -> str | None:
         """The level of the least trusted words that sources rest on; `None` without sources."""

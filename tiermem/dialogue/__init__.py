@@ -2,7 +2,7 @@
 
 from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.export import line_of
-from tiermem.dialogue.identity import alternatives, is_placed, own_id, place_of
+from tiermem.dialogue.identity import alternatives, has_own_id, is_placed, own_id, place_of
 from tiermem.dialogue.interface import (
     VERSION_OF,
     Conversation,
@@ -26,6 +26,7 @@ __all__ = [
     "TimeLike",
     "alternatives",
     "as_turns",
+    "has_own_id",
     "is_placed",
     "line_of",
     "own_id",

@@ -19,6 +19,7 @@ from itertools import count
 from pagestore import SessionId, Turn
 from tiermem.dialogue.interface import DialogueSession, ImportedTurn
 
+_DIGEST = re.compile(r":~[0-9a-f]{12}(?:-\d+)?\Z")
 _PLACE = re.compile(
     r"@(?P<position>\d{1,9})(?: (?P<said>[0-9T:.+-]{1,40} [0-9a-f]{12}))?(?P<alternative>~\d+)?"
 )
@@ -27,15 +28,20 @@ _PLACE = re.compile(
 def chat_id(form: str, own_id: object, turns: Sequence[Turn]) -> str:
     """The id of a chat: its format and its own id, `telegram:9`.
 
-    A chat without an id of its own is known by a digest of how it begins: the ids, times and speakers of its
-    first turn and of the first one that no app wrote. Titles and names of files may change and count for
-    nothing.
+    A chat without an id of its own is known by a digest of how it begins (`whatsapp:~9b74c9897bac`): the
+    ids, times and speakers of its first turn and of the first one that no app wrote. Titles and names of
+    files may change and count for nothing.
     """
     if isinstance(own_id, str | int) and own_id != "":
         return f"{form}:{own_id}"
     first = [*turns[:1], *(turn for turn in turns if turn.role != "system")][:2]
     parts = [part for turn in first for part in (turn.turn_id or "", _moment(turn), turn.speaker)]
-    return f"{form}:{_digest(parts)}"
+    return f"{form}:~{_digest(parts)}"
+
+
+def has_own_id(chat: str) -> bool:
+    """Whether the id of a chat is that of its file, not a digest of how it begins."""
+    return _DIGEST.search(chat) is None
 
 
 def identify_turns(session: str, turns: Iterable[Turn], *, title: str | None = None) -> DialogueSession:

@@ -37,7 +37,7 @@ RIGHTS: Mapping[str, Right] = {
 }
 """What each operation needs. A question needs `read`, though its answer is recorded, to be audited later."""
 
-_NO_OPERATIONS = ("open", "close")
+_NO_OPERATIONS = ("open", "close", "ingest")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ import typer
 from rich.table import Table
 
 import tiermem
+from pagestore import SessionId
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_ERROR, complain, remark
 from tiermem.apps.present.progress import Report, progress
@@ -227,10 +229,11 @@ def _ingest(
     with options.as_agent(whole, agent) as memory:
         before = memory.stats()
         with progress(f"{space}: storing", "turns") as report:
-            added = _store(memory, conversations, report, total=turns, apart=apart, said=said)
+            stored = _store(memory, conversations, report, total=turns, apart=apart, said=said)
         with progress(f"{space}: summarising", "pages", then=f"{space}: indexing") as report:
             flushed = memory.flush(progress=report)
         after = memory.stats()
+    added = [one for _, one in stored]
     return IngestSummary(
         space=space,
         turns=turns,
@@ -239,7 +242,7 @@ def _ingest(
         known=sum(one.known for one in added),
         erased=sum(one.erased for one in added),
         empty=sum(one.empty for one in added),
-        chats=_chat_summaries(conversations, added),
+        chats=_chat_summaries(conversations, stored),
         raising=raising,
         pages=after.pages,
         pages_new=after.pages - before.pages,
@@ -297,33 +300,40 @@ def _store(
     total: int,
     apart: bool,
     said: tiermem.Attribution,
-) -> list[tiermem.Added]:
-    added: list[tiermem.Added] = []
-    done, levels = 0, _levels()
+) -> list[tuple[SessionId, tiermem.Added]]:
+    levels, stored, done = _levels(), list[tuple[SessionId, tiermem.Added]](), 0
     for session in (session for conversation in conversations for session in conversation.sessions):
         for turn in session.turns:
             if turn.trust is not None:
                 levels.required(turn.trust)  # before anything is stored
     for conversation in conversations:
         prefix = f"{conversation.space_hint}/" if apart and conversation.space_hint else ""
-        for session in conversation.sessions:
-            # Whole, however long: an edited file is compared with what is stored of it.
-            name = prefix + session.session
-            added.append(memory.add(session.imported_turns(), session=name, **said))
-            done += len(session.turns)
-            report(done, total)
-    return added
+        named = (replace(one, session=SessionId(prefix + one.session)) for one in conversation.sessions)
+        # Sessions are given whole, however long: an edited file is compared with what is stored of it.
+        stored += memory.ingest(
+            replace(conversation, sessions=tuple(named)),
+            progress=partial(_report_part, report, done, total),
+            **said,
+        )
+        done += conversation.turns
+    return stored
+
+
+def _report_part(report: Report, before: int, total: int, part: int, _: int) -> None:
+    """Report the turns of one conversation as part of all."""
+    report(before + part, total)
 
 
 def _chat_summaries(
-    conversations: Sequence[Conversation], added: Sequence[tiermem.Added]
+    conversations: Sequence[Conversation], stored: Sequence[tuple[SessionId, tiermem.Added]]
 ) -> tuple[ChatSummary, ...]:
-    """What each chat with a title brought; `added` is what each session came to."""
+    """What each chat with a title brought; `stored` is what storing each session did."""
     sessions = (session for conversation in conversations for session in conversation.sessions)
     chats: dict[str, list[tuple[str, tiermem.Added]]] = {}
-    for session, one in zip(sessions, added, strict=True):
+    for session, (name, one) in zip(sessions, stored, strict=True):
         if session.title is not None:
-            chats.setdefault(session.chat, []).append((session.title, one))
+            chat = replace(session, session=name).chat
+            chats.setdefault(chat, []).append((session.title, one))
     return tuple(
         ChatSummary(
             chat=chat,
