@@ -96,8 +96,8 @@ def taken_from_json(operation: Operation, given: object) -> dict[str, Any]:
     _no_place(given)
     try:
         return {name: _read(taken[name], value) for name, value in given.items()}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InvalidInput(f"{operation.name}: what was given cannot be read: {error!r}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"{operation.name}: what was given cannot be read: {error}") from error
 
 
 def _no_place(given: Mapping[str, Any]) -> None:

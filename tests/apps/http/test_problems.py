@@ -66,6 +66,11 @@ def test_what_is_no_answer_of_ours_is_an_error_too() -> None:
         ("/v1/ask", b"[" * 100_000, (400, "no JSON")),
         ("/v1/ask", b'{"question": NaN}', (400, "no JSON")),
         ("/v1/ask", b'{"question": "\\ud800"}', (400, "surrogates")),
+        (
+            "/v1/add",
+            b'{"turns": {"turn": {"speaker": 5}}}',
+            (400, "speaker: Input should be a valid string, not 5; text: Field"),
+        ),
         ("/v1/add", b'{"turns": 7}', (400, "turns")),
         ("/v1/add", b'{"turns": {"turn": {"speaker": "Ann"}}}', (400, "text")),
         (
