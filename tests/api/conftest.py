@@ -38,7 +38,7 @@ OPTIONS: dict[str, Any] = {"engine": "local", "write_back": "inline", "distil": 
 @pytest.fixture(autouse=True)
 def _indexing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A question waits for what was just said to be in the index, as long as a busy machine may need."""
-    monkeypatch.setattr("tiermem.api.memory.INDEXING_LIMIT", 60.0)
+    monkeypatch.setattr("tiermem.runtime.background.INDEXING_LIMIT", 60.0)
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ import pytest
 
 import tiermem
 from tests.api.conftest import OpenMemory
-from tiermem.api import memory as api_memory
 from tiermem.api.results import Added
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput
+from tiermem.runtime import background
 from tiermem.runtime.components import Components
 from tiermem.settings import When
 from tiermem.writing import Writer
@@ -115,7 +115,7 @@ def test_what_is_said_long_after_begins_a_page_of_its_own(
 def test_a_session_ends_while_the_memory_stays_open(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api_memory, "_SPARE", 0.02)
+    monkeypatch.setattr(background, "SPARE", 0.02)
     memory = open_memory(idle_seal=0.005)
     memory.add(["The ferry leaves at 9.40.", "It rains."], speaker="Ann")
     assert waited_for(lambda: len(memory.pages()) == 1)
@@ -251,7 +251,7 @@ async def test_an_index_that_is_slow_is_not_waited_for(monkeypatch: pytest.Monke
         await released.wait()
         return await attempt(writer)
 
-    monkeypatch.setattr(api_memory, "INDEXING_LIMIT", 0.05)
+    monkeypatch.setattr(background, "INDEXING_LIMIT", 0.05)
     async with await tiermem.AsyncMemory.open(
         ":memory:", engine="local", embedder=HashEmbedder(), distil="deferred"
     ) as memory:
@@ -259,7 +259,7 @@ async def test_an_index_that_is_slow_is_not_waited_for(monkeypatch: pytest.Monke
         monkeypatch.setattr(Writer, "show_open_turns", slow)
         await memory.add([fact(number) for number in range(5)], speaker="Ann")
         at_once = await memory.search(question(2), kind="turns")
-        monkeypatch.setattr(api_memory, "INDEXING_LIMIT", 60.0)
+        monkeypatch.setattr(background, "INDEXING_LIMIT", 60.0)
         released.set()
         afterwards = await memory.search(question(2), kind="turns")
     for hits, by_meaning in ((at_once, False), (afterwards, True)):

@@ -8,8 +8,8 @@ in the ledger and is done again.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -36,7 +36,7 @@ from pagestore import (
 )
 from pagestore.address import is_address
 from pagestore.bundle import Bundle
-from pagestore.errors import PageNotFound, PageStoreError, ReadOnly
+from pagestore.errors import PageNotFound, ReadOnly
 from tiermem.api import arguments, copies, replaying
 from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan, leftover_scan, not_looked, scan_tables
 from tiermem.api.requests import Attribution, Filters, Overrides, Says, spelled_out
@@ -55,15 +55,12 @@ from tiermem.api.stats import Stats, stats
 from tiermem.api.workspace import AsyncWorkspace, TimeframeLike, Workspace, as_async_workspace
 from tiermem.dialogue import Conversation, DialogueSession, TimeLike, as_turns
 from tiermem.errors import (
-    BudgetExceeded,
     InvalidInput,
     MemoryClosed,
-    TierMemError,
     UnknownId,
     agent_in,
     shown,
     text_in,
-    unexpected,
 )
 from tiermem.index.interface import About
 from tiermem.ledger import ALL, AnswerInfo, Grant, Redistilled, SetAside, Visibility
@@ -99,19 +96,19 @@ from tiermem.reading import (
     unknown_unit,
 )
 from tiermem.reasoning import Engine
+from tiermem.runtime.background import Background
 from tiermem.runtime.calls import CLOSED, Calls, cancel_on_close, finish_on_close
 from tiermem.runtime.components import Components, EngineName, Opening
-from tiermem.runtime.jobs import CONSOLIDATING, Job
+from tiermem.runtime.jobs import CONSOLIDATING
 from tiermem.runtime.opening import build, opening_difference
 from tiermem.runtime.shared_components import SharedComponents, acquire_components
 from tiermem.salience import Outcome, Signals
-from tiermem.settings import IN_PROCESS, Settings, When
+from tiermem.settings import Settings
 from tiermem.storage import HasTables
 from tiermem.text.fingerprints import Fingerprints, fingerprints_of
 from tiermem.trust import TrustLevels, lower_turns, stamp_turns
 from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (
-    ELSEWHERE,
     Consolidation,
     DateReport,
     DistilReport,
@@ -123,18 +120,10 @@ from tiermem.writing import (
     Selection,
     Unfinished,
     Withdrawn,
-    WriteBackReport,
     redate_units,
 )
 from tiermem.writing.chats import continue_chats
 from tiermem.writing.turn_ids import resolve_turn_ids
-
-INDEXING_LIMIT = 5.0
-"""Seconds a question waits for what was just said to be in the index."""
-
-_INDEXING, _MARKING, _SEALING = "indexing", "marking", "sealing"
-_SPARE = 1.0
-"""Seconds to look later than an idle session may be sealed, so that one look is enough."""
 
 
 class AsyncMemory:
@@ -150,6 +139,7 @@ class AsyncMemory:
         """The memory that this one is a view of; `None` of one that was opened."""
         self._jobs = opened.jobs
         self._lock = opened.lock
+        self._background = Background(opened)
         self._calls = Calls()
 
     def __repr__(self) -> str:
@@ -345,7 +335,7 @@ class AsyncMemory:
         """Read what other processes wrote to the space, and have it found."""
         if await self._open.ledger.catch_up():
             await self._look_again()
-            self._index_open_turns()
+            self._background.index_open_turns()
 
     async def _look_again(self) -> None:
         """Have those who hold words of the space drop what they may no longer see."""
@@ -390,6 +380,7 @@ class AsyncMemory:
         added, _ = await self._store_turns(turns, arguments.session_to_write(session), said, most)
         return added
 
+    @finish_on_close
     @spelled_out(Attribution)
     async def ingest(
         self,
@@ -439,17 +430,15 @@ class AsyncMemory:
         known = await resolve_turn_ids(components.ledger, into, worded)
         if known.has_versions:
             components.writer.note_versions(into)
-        idle = await self._summarise_sealed(await components.writer.seal_idle(components.clock()))
+        idle = await self._background.after_sealing(await components.writer.seal_idle(components.clock()))
         appended = await components.writer.observe(into, known.turns)
         added_turns = (
             TurnTimes(seq=seq, said_at=turn.said_at)
             for seq, turn in zip(appended.seqs, known.turns, strict=True)
         )
         behind = await components.writer.seal_behind(into, added_turns)
-        await self._summarise_sealed((*appended.sealed, *behind))
-        self._index_open_turns()
-        if not self._jobs.is_due(_SEALING):
-            await self._schedule_idle_seal()
+        await self._background.after_sealing((*appended.sealed, *behind))
+        await self._background.after_adding()
         added = Added(
             turns=len(given),
             new=appended.new,
@@ -545,7 +534,7 @@ class AsyncMemory:
         components, question = self._open, arguments.question(question)
         scope, moment = self._scope_and_time(only, as_of=as_of)
         mode, limits, callback = arguments.mode(mode), arguments.budget(budget), arguments.on_step(on_step)
-        await self._open_turns_are_indexed()
+        await self._background.wait_for_index()
         components.meter.check()
         async with self._lock.shared():
             since = components.ledger.erasures_by_others
@@ -560,7 +549,7 @@ class AsyncMemory:
             await components.writer.answered(answer, findings, since=since)
             await components.writer.set_aside(outcome.aside, "ask", since=since)
         if findings:
-            await self._when(components.settings.write_back, "write-back", self._write_back)
+            await self._background.after_answering()
         return answer
 
     @cancel_on_close
@@ -586,7 +575,7 @@ class AsyncMemory:
         """
         query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
         scope, moment = self._scope_and_time(only)
-        await self._open_turns_are_indexed()
+        await self._background.wait_for_index()
         return await self._reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
 
     @cancel_on_close
@@ -626,7 +615,7 @@ class AsyncMemory:
         scope, moment = self._scope_and_time(only)
         topic, times = arguments.timeframe(timeframe, topic, moment, about)
         scope = arguments.confined_to(scope, times, about)
-        await self._open_turns_are_indexed()
+        await self._background.wait_for_index()
         found = await self._reader.recall(
             topic, limit=most, kind=kind, strategy=strategy, scope=scope, asked_at=moment
         )
@@ -677,7 +666,7 @@ class AsyncMemory:
         """
         question, most = arguments.question(question), arguments.max_tokens(max_tokens)
         scope, moment = self._scope_and_time(only)
-        await self._open_turns_are_indexed()
+        await self._background.wait_for_index()
         return await self._reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
 
     @cancel_on_close
@@ -745,7 +734,7 @@ class AsyncMemory:
         self._owners("apply_findings")
         _ = self._writable
         await self._jobs.drain()
-        report = await self._write_back()
+        report = await self._background.write_back()
         return report.decisions
 
     @cancel_on_close
@@ -769,7 +758,7 @@ class AsyncMemory:
         await self._jobs.drain()
         with components.paying(Meter()):
             return await components.consolidator.run(
-                components.clock(), moment=self._idle_window, progress=callback
+                components.clock(), moment=self._background.idle_window, progress=callback
             )
 
     @cancel_on_close
@@ -795,7 +784,7 @@ class AsyncMemory:
             progress=report_progress,
         )
         if report.redated and not tried:
-            self._index_open_turns()
+            self._background.index_open_turns()
         return report
 
     @cancel_on_close
@@ -1102,8 +1091,8 @@ class AsyncMemory:
 
     async def _finish_statement(self, done: tuple[Remembered, tuple[PageId, ...]]) -> Remembered:
         remembered, sealed = done
-        await self._summarise_sealed(sealed)
-        self._index_open_turns()
+        await self._background.after_sealing(sealed)
+        self._background.index_open_turns()
         return replace(remembered, beside=self._visible_units(remembered.beside))
 
     @finish_on_close
@@ -1291,133 +1280,6 @@ class AsyncMemory:
             raise MemoryClosed(CLOSED)
         return self._opened.components
 
-    async def _resume_pending_work(self) -> None:
-        """Finish what an earlier process left: idle open pages, pages without units, units and turns the
-        index does not hold.
-        """
-        components = self._open
-        if not components.read_only:
-            await components.writer.limit_hot_units(components.settings.hot_units)
-            why = await self._finish_erasing()
-            if components.ledger.tier1.erasing:
-                self._jobs.note([f"an erasing is not finished: {why}"])
-            elif components.settings.index == IN_PROCESS:
-                await self._fill_index()
-            await components.writer.seal_all_idle(components.clock())
-            await self._when(components.settings.distil, "distilling", self._distil)
-            self._index_open_turns()
-            await self._schedule_idle_seal()
-            self._consolidate_later()
-
-    async def _finish_erasing(self) -> str:
-        """Finish an erasing that a crash cut short; why it is not finished, where it still is not."""
-        try:
-            await self._open.writer.finish_erasing()
-        except (TierMemError, PageStoreError):
-            raise
-        except Exception as error:  # noqa: BLE001  # noted, and logged: the memory opens all the same
-            return unexpected(error, "finishing an erasing")
-        return "the index cannot be used"
-
-    async def _summarise_sealed(self, pages: tuple[PageId, ...]) -> tuple[PageId, ...]:
-        """Have pages that sealed summarised, as the settings say."""
-        if pages:
-            await self._when(self._open.settings.distil, "distilling", self._distil)
-        return pages
-
-    def _index_open_turns(self) -> None:
-        self._jobs.start(_INDEXING, self._index)
-
-    async def _open_turns_are_indexed(self) -> None:
-        """Wait a little for what was said to be in the index; what is not by then is found by its words."""
-        await self._jobs.wait(_INDEXING, limit=INDEXING_LIMIT)
-
-    async def _index(self) -> None:
-        """Have what was said found, and then kept so: who asks meanwhile does not wait for the disk."""
-        async with self._lock.shared():
-            with self._open.paying(Meter()):
-                left = await self._open.writer.show_open_turns()
-        self._jobs.note([left] if left is not None else [])
-        if left is None and self._open.writer.is_shown_first:
-            self._jobs.start(_MARKING, self._mark_index)
-
-    async def _mark_index(self) -> None:
-        async with self._lock.shared():
-            with self._open.paying(Meter()):
-                left = await self._open.writer.index_open_turns()
-        self._jobs.note([left] if left is not None else [])
-
-    async def _schedule_idle_seal(self) -> None:
-        """Look for idle sessions again when the first of them may be idle."""
-        components = self._open
-        seconds = await components.writer.until_idle(components.clock())
-        if seconds is not None:
-            # By a memory of its own: a timer must not hold one that its user dropped.
-            later = type(self)(self._opened, self._user)
-            self._jobs.later(seconds + _SPARE, _SEALING, later._seal_idle)  # noqa: SLF001
-
-    async def _seal_idle(self) -> None:
-        components = self._open
-        await components.ledger.catch_up()
-        async with self._lock.shared():
-            sealed = await components.writer.seal_idle(components.clock())
-        await self._summarise_sealed(sealed)
-        await self._schedule_idle_seal()
-        if sealed and components.settings.consolidate == "idle":
-            self._jobs.start(CONSOLIDATING, self._consolidate)
-
-    def _consolidate_later(self) -> None:
-        """Have the next pass begin when the settings say."""
-        when = self._open.settings.consolidate
-        if when == "idle":
-            self._jobs.start(CONSOLIDATING, self._consolidate)
-        elif when != "off":
-            # By a memory of its own, as in `_schedule_idle_seal`.
-            later = type(self)(self._opened, self._user)
-            self._jobs.later(when, CONSOLIDATING, later._consolidate_again, longest=when)  # noqa: SLF001
-
-    async def _consolidate_again(self) -> None:
-        try:
-            await self._consolidate()
-        finally:
-            if not self._opened.ending:
-                self._consolidate_later()
-
-    async def _consolidate(self) -> None:
-        """A pass in the background, on a day on which anything may still be spent."""
-        components = self._open
-        try:
-            components.meter.check()
-        except BudgetExceeded:
-            return  # what waits is pending, and `stats` has what was spent
-        with components.paying(Meter()):
-            report = await components.consolidator.run(components.clock(), moment=self._idle_window)
-        self._jobs.note(why for why in report.left if why not in (*self._jobs.problems, ELSEWHERE))
-
-    @asynccontextmanager
-    async def _idle_window(self) -> AsyncIterator[None]:
-        """Entered when no question is under way, something may be spent, and no caller waits for the end.
-
-        A call that has to be alone, to erase for example, goes first.
-        """
-        await self._opened.asking.none()
-        if self._opened.ending:
-            raise MemoryClosed("the memory was closed")
-        self._open.meter.check()
-        async with self._lock.shared():
-            yield
-
-    async def _fill_index(self) -> None:
-        """Put all that the ledger holds into an index that starts empty; without a model call."""
-        try:
-            with self._open.paying(Meter()):
-                await self._open.writer.project()
-        except (TierMemError, PageStoreError) as error:
-            self._jobs.note([f"the index could not be filled and is tried again: {error}"])
-        except Exception as error:  # noqa: BLE001  # noted, and logged
-            reason = unexpected(error, "filling the index")
-            self._jobs.note([f"the index could not be filled and is tried again: {reason}"])
-
     async def _scan_leftovers(self, words: Fingerprints) -> LeftoverScan:
         components = self._open
         store: object = components.store
@@ -1428,12 +1290,6 @@ class AsyncMemory:
                 values = chain(values, index.values(components.ledger.indexed_as))
             return await to_thread.run_sync(scan_tables, values, words)
         return await to_thread.run_sync(leftover_scan, components.directory, components.ledger.space, words)
-
-    async def _when(self, when: When, name: str, job: Job) -> None:
-        if when == "inline":
-            await job()
-        elif when == "background":
-            self._jobs.start(name, job)
 
     async def _index_pending(self, progress: Progress | None) -> Flushed:
         components = self._open
@@ -1464,19 +1320,6 @@ class AsyncMemory:
             return None
         return frozenset(one.id for one in await self._open.ledger.pages() if one.agent == self._agent)
 
-    async def _distil(self) -> None:
-        async with self._lock.shared():
-            with self._open.paying(Meter()):
-                report = await self._open.writer.distil_pending()
-        self._jobs.note(report.unfinished)
-
-    async def _write_back(self) -> WriteBackReport:
-        async with self._lock.shared():
-            with self._open.paying(Meter()):
-                report = await self._open.writer.apply_pending()
-        self._jobs.note(report.unfinished)
-        return report
-
 
 _M = TypeVar("_M", bound=AsyncMemory)
 
@@ -1487,7 +1330,7 @@ async def open_shared_memory(kind: type[_M], opening: Opening) -> _M:
 
     async def make(opened: SharedComponents) -> None:
         opened.components = await build(opening)
-        await kind(opened, user)._resume_pending_work()  # noqa: SLF001 - no caller has it yet
+        await Background(opened).resume()
 
     def differs(components: Components) -> str | None:
         return opening_difference(components, opening)

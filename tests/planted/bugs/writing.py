@@ -79,8 +79,8 @@ BUGS = (
     ),
     Bug(
         name="a pass begins a page while the memory closes",
-        file="tiermem/api/memory.py",
-        function="AsyncMemory._idle_window",
+        file="tiermem/runtime/background.py",
+        function="Background.idle_window",
         before="self._opened.ending",
         after="False",
         found_by=("tests/api/test_consolidate.py",),
