@@ -275,7 +275,7 @@ async def test_erasing_an_agents_words_takes_answers_of_others_and_what_was_shar
         assert unit.id in receipt.erasure.units
         assert receipt.erasure.answers == (), "whose answers went, is theirs to know"
         assert answer.id not in {one.id for one in await memory.answers()}
-        assert unit.id not in memory._open.ledger.tier1.shared
+        assert unit.id not in memory._caller.components.ledger.tier1.shared
         assert "zebracanary" not in repr((await memory.units(), await boss.search("vault")))
 
 

@@ -31,7 +31,7 @@ def memory(open_memory: OpenMemory) -> tiermem.Memory:
 
 
 def recorded(memory: tiermem.Memory) -> list[Feedback]:
-    log = memory._async._open.ledger._log
+    log = memory._async._caller.components.ledger._log
     found = [decode(record) for record in log.records(kinds=frozenset({"feedback"}))]
     return [one for one in found if isinstance(one, Feedback)]
 
@@ -102,7 +102,7 @@ def test_the_credit_of_a_turn_goes_when_the_turn_is_erased_and_counts_by_output(
     sources = (*memory.search("Biscuit chicken"), *memory.search("lighthouse oboe"))
     judged = memory.feedback(sources=sources, outcome="success", output="Chicken is bad for Biscuit.")
     assert [one.share for one in judged.turns] == [1.0]
-    log = memory._async._open.ledger._log
+    log = memory._async._caller.components.ledger._log
     assert len(list(log.records(kinds=frozenset({"feedback"})))) == 1
     memory.erase(session="dogs", reason="asked to")
     assert list(log.records(kinds=frozenset({"feedback"}))) == []

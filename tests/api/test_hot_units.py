@@ -28,7 +28,7 @@ def tell(memory: tiermem.Memory, things: range = range(10)) -> None:
 
 def cold(memory: tiermem.Memory) -> list[str]:
     """The texts of cold units, those first that went first."""
-    tier1 = memory._async._open.ledger.tier1
+    tier1 = memory._async._caller.components.ledger.tier1
     return [unit.text for unit_id in tier1.cold if (unit := tier1.unit(unit_id)) is not None]
 
 
@@ -113,7 +113,7 @@ def test_erasing_takes_hot_and_cold_units_and_leaves_in_the_index_what_is_hot_no
 
 def count_indexed(memory: tiermem.Memory) -> int:
     """How many units are in the index."""
-    components = memory._async._open
+    components = memory._async._caller.components
     index, space = components.reader._index, components.ledger.indexed_as
     return memory._call(lambda: index.count(space, "units"))
 

@@ -218,7 +218,7 @@ def test_a_page_that_another_process_summarises_is_left_to_it(url: str) -> None:
 
 def sealed(memory: tiermem.Memory) -> tuple[Page, ...]:
     """The pages that the open pages become."""
-    log = memory._async._open.ledger._log
+    log = memory._async._caller.components.ledger._log
     log.seal()
     return tuple(log.page(info.id) for info in log.pages())
 

@@ -245,7 +245,7 @@ def test_turns_that_tell_no_time_are_left_out_and_counted(open_memory: OpenMemor
     memory = open_memory()
     memory.add("The boat was red.", speaker="Ann", said_at="2024-05-06")
     # A memory gives every turn a time; logs of others may hold some without.
-    ledger, undated = memory._async._open.ledger, Turn(speaker="Bob", text="The boat was green.")
+    ledger, undated = memory._async._caller.components.ledger, Turn(speaker="Bob", text="The boat was green.")
     memory._call(lambda: ledger.append(SessionId("old"), [undated]))
     memory.index_pending()
     recollection = memory.recall("boat", timeframe="2024-05")
@@ -259,7 +259,7 @@ def test_turns_that_tell_no_time_are_left_out_and_counted(open_memory: OpenMemor
 def test_how_many_undated_turns_a_filter_would_leave_out_is_not_known(open_memory: OpenMemory) -> None:
     memory = open_memory()
     memory.add("The boat was red.", speaker="Ann", said_at="2024-05-06")
-    ledger = memory._async._open.ledger
+    ledger = memory._async._caller.components.ledger
     undated = [
         Turn(speaker="Bob", role="user", text="The boat was green.", metadata={"channel": "general"}),
         Turn(speaker="Cid", role="tool", text="The boat was blue.", trust="web"),
@@ -302,7 +302,7 @@ def test_an_index_that_cannot_count_what_tells_no_time_is_searched_all_the_same(
     async def undated(*args: object, **kwargs: object) -> int:
         raise AttributeError("an adapter that is older than timeframes")
 
-    monkeypatch.setattr(type(boats._async._open.reader._index), "undated", undated)
+    monkeypatch.setattr(type(boats._async._caller.components.reader._index), "undated", undated)
     recollection = boats.recall(TOPIC, timeframe="2024-05-07")
     assert (found(recollection), recollection.undated) == ({"Mull"}, None)
 

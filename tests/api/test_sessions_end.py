@@ -235,7 +235,7 @@ async def test_a_turn_found_by_its_open_page_is_shown_on_the_sealed_one() -> Non
     ) as memory:
         await memory.add([fact(number) for number in range(5)], speaker="Ann")
         assert (await memory.search(question(2), kind="turns"))[0].spans[0].page_id.startswith("o1:")
-        (sealed,) = await memory._open.ledger.seal()  # and the index knows nothing of it yet
+        (sealed,) = await memory._caller.components.ledger.seal()  # and the index knows nothing of it yet
         hits = await memory.search(question(2), kind="turns")
         assert fact(2) in hits[0].text
         assert {span.page_id for hit in hits for span in hit.spans} == {sealed}

@@ -220,7 +220,7 @@ def _clean(question: str) -> str:
 
 async def _achieved(mine: tiermem.AsyncMemory, attack: Attack, shown: list[Any]) -> Counter[str]:
     found: Counter[str] = Counter()
-    tier1 = mine._open.ledger.tier1
+    tier1 = mine._caller.components.ledger.tier1
     units = tier1.all_units()
     found["praised"] = sum(tier1.weight(unit.id) > 0 for unit in units)
     pages: dict[Any, Page] = {

@@ -11,14 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import datetime
-from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, TypeVar, Unpack
 from weakref import WeakSet, finalize
 
-from anyio import to_thread
 from pydantic import SecretStr
 
 from pagestore import (
@@ -28,48 +25,39 @@ from pagestore import (
     PageId,
     SessionId,
     SpaceId,
-    Span,
-    Turn,
     TurnAddress,
-    TurnTimes,
     VerifyReport,
 )
 from pagestore.address import is_address
 from pagestore.bundle import Bundle
-from pagestore.errors import PageNotFound, ReadOnly
+from pagestore.errors import PageNotFound
 from tiermem.api import arguments, copies, replaying
-from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan, leftover_scan, not_looked, scan_tables
+from tiermem.api.caller import SpaceCaller
+from tiermem.api.erasing import erase, plan_erasure, scan_leftovers
+from tiermem.api.leftovers import LeftoverScan
 from tiermem.api.requests import Attribution, Filters, Overrides, Says, spelled_out
 from tiermem.api.results import (
-    NOT_REACHED,
-    NOT_REACHED_OF_A_DATABASE,
     Added,
     BackedUp,
     Exported,
     Flushed,
     Receipt,
     Reindexed,
-    redact_receipt,
 )
 from tiermem.api.stats import Stats, stats
+from tiermem.api.storing import lowest_trust, read_statement, store_turns
 from tiermem.api.workspace import AsyncWorkspace, TimeframeLike, Workspace, as_async_workspace
-from tiermem.dialogue import Conversation, DialogueSession, TimeLike, as_turns
+from tiermem.dialogue import Conversation, DialogueSession, TimeLike
 from tiermem.errors import (
     InvalidInput,
-    MemoryClosed,
-    UnknownId,
     agent_in,
-    shown,
     text_in,
 )
 from tiermem.index.interface import About
-from tiermem.ledger import ALL, AnswerInfo, Grant, Redistilled, SetAside, Visibility
-from tiermem.llm.interface import Forgets, TellsKept
+from tiermem.ledger import ALL, AnswerInfo, Grant, Redistilled, SetAside
 from tiermem.llm.meter import Meter
-from tiermem.llm.tokens import token_counter
 from tiermem.model import (
     Answer,
-    AnswerId,
     AskMode,
     AskStep,
     Budget,
@@ -86,33 +74,28 @@ from tiermem.reading import (
     Context,
     Kind,
     OmissionReport,
-    Reader,
     Recollection,
     Replay,
-    Scope,
     Strategy,
     UnitHistory,
     omission_report,
-    unknown_unit,
 )
 from tiermem.reasoning import Engine
 from tiermem.runtime.background import Background
-from tiermem.runtime.calls import CLOSED, Calls, cancel_on_close, finish_on_close
+from tiermem.runtime.calls import Calls, cancel_on_close, finish_on_close
 from tiermem.runtime.components import Components, EngineName, Opening
 from tiermem.runtime.jobs import CONSOLIDATING
 from tiermem.runtime.opening import build, opening_difference
 from tiermem.runtime.shared_components import SharedComponents, acquire_components
 from tiermem.salience import Outcome, Signals
 from tiermem.settings import Settings
-from tiermem.storage import HasTables
-from tiermem.text.fingerprints import Fingerprints, fingerprints_of
-from tiermem.trust import TrustLevels, lower_turns, stamp_turns
+from tiermem.text.fingerprints import fingerprints_of
+from tiermem.trust import lower_turns
 from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (
     Consolidation,
     DateReport,
     DistilReport,
-    Erasure,
     Judged,
     Progress,
     Remembered,
@@ -123,7 +106,6 @@ from tiermem.writing import (
     redate_units,
 )
 from tiermem.writing.chats import continue_chats
-from tiermem.writing.turn_ids import resolve_turn_ids
 
 
 class AsyncMemory:
@@ -140,6 +122,7 @@ class AsyncMemory:
         self._jobs = opened.jobs
         self._lock = opened.lock
         self._background = Background(opened)
+        self._caller = SpaceCaller(opened, agent)
         self._calls = Calls()
 
     def __repr__(self) -> str:
@@ -221,12 +204,12 @@ class AsyncMemory:
     @property
     def space(self) -> SpaceId:
         """The space this memory reads and writes."""
-        return self._require_open.ledger.space
+        return self._open_components.ledger.space
 
     @property
     def engine(self) -> str:
         """Who reasons: `local`, or the model's name."""
-        return self._require_open.engine.name
+        return self._open_components.engine.name
 
     @property
     def agent(self) -> str | None:
@@ -267,17 +250,17 @@ class AsyncMemory:
         return await self._set_grant(agent, to_see, given=False)
 
     async def _set_grant(self, agent: str, to_see: str, *, given: bool) -> tuple[Grant, ...]:
-        self._owners("grants")
-        components, name = self._writable, agent_in(agent)
+        self._caller.require_owner("grants")
+        components, name = self._caller.writable, agent_in(agent)
         other = ALL if to_see == ALL else agent_in(to_see, "to_see")
         await components.writer.grant(name, other, given=given)
-        await self._look_again()
+        await self._opened.drop_revoked_items()
         return components.ledger.tier1.grants
 
     @cancel_on_close
     async def grants(self) -> tuple[Grant, ...]:
         """Which agent may see whose, each with when it was granted; an agent gets its own alone."""
-        grants = self._open.ledger.tier1.grants
+        grants = self._caller.components.ledger.tier1.grants
         return tuple(one for one in grants if self._agent in (None, one.agent))
 
     @finish_on_close
@@ -298,57 +281,12 @@ class AsyncMemory:
         return await self._shared(unit_ids, reason, given=False)
 
     async def _shared(self, unit_ids: Sequence[str], reason: str, *, given: bool) -> tuple[SummaryUnit, ...]:
-        components, why = self._writable, arguments.reason(reason)
-        units = [self._own_unit(arguments.unit(unit_id)) for unit_id in unit_ids]
+        components, why = self._caller.writable, arguments.reason(reason)
+        units = [self._caller.own_unit(arguments.unit(unit_id)) for unit_id in unit_ids]
         async with self._lock.shared():
             changed = await components.writer.share(units, why, given=given)
-        await self._look_again()
+        await self._opened.drop_revoked_items()
         return changed
-
-    @property
-    def _sees(self) -> Visibility:
-        """What may be seen here now."""
-        components = self._open
-        return components.ledger.tier1.sees(self._agent, all_units=components.shares_all)
-
-    @property
-    def _reader(self) -> Reader:
-        components = self._open
-        return components.reader if self._agent is None else components.reader.seen_by(self._sees)
-
-    def _owners(self, what: str) -> None:
-        """Raise `InvalidInput` where this is the memory of an agent."""
-        if self._agent is not None:
-            raise InvalidInput(
-                f"{what}: this is for the owner of the space, and this memory is that of agent "
-                f"{self._agent!r}; ask the one it was made of"
-            )
-
-    def _own_unit(self, unit_id: UnitId) -> UnitId:
-        """The id of a unit that may be changed here; raises `UnknownId`, as for one that there is not."""
-        unit = self._open.ledger.tier1.unit(unit_id)
-        if unit is None or not self._sees.owns(unit.agents or (None,)):
-            raise unknown_unit(self._open.ledger.space, unit_id)
-        return unit_id
-
-    async def _catch_up(self) -> None:
-        """Read what other processes wrote to the space, and have it found."""
-        if await self._open.ledger.catch_up():
-            await self._look_again()
-            self._background.index_open_turns()
-
-    async def _look_again(self) -> None:
-        """Have those who hold words of the space drop what they may no longer see."""
-        for watcher in tuple(self._opened.watchers):
-            await watcher.drop_revoked_items()
-
-    async def _seen_pages(self, pages: Iterable[PageId]) -> tuple[PageId, ...]:
-        """Those of some pages that may be seen here."""
-        ids = tuple(pages)
-        if self._agent is None or not ids:
-            return ids
-        sees, read = self._sees, await self._open.ledger.read(ids)
-        return tuple(p.id for p in read if isinstance(p, Page) and sees.page(p))
 
     @finish_on_close
     @spelled_out(Attribution)
@@ -376,9 +314,9 @@ class AsyncMemory:
         Pages that fill up seal, and so do those of sessions that are idle (`Settings.idle_seal`), this one's
         among them where its last turn was long ago.
         """
-        most = await self._lowest_trust(sources)
-        added, _ = await self._store_turns(turns, arguments.session_to_write(session), said, most)
-        return added
+        into = arguments.session_to_write(session)
+        stored = await store_turns(self._caller, self._background, turns, into, said, sources=sources)
+        return stored.added
 
     @finish_on_close
     @spelled_out(Attribution)
@@ -409,61 +347,7 @@ class AsyncMemory:
 
     async def _continue_chats(self, sessions: Sequence[DialogueSession]) -> Sequence[DialogueSession]:
         """The sessions under the ids of the stored chats that they continue."""
-        return await continue_chats(self._open.ledger, sessions, self._agent)
-
-    async def _lowest_trust(self, sources: Context | Iterable[Evidence | str] | None) -> str | None:
-        """The level of the least trusted words that sources rest on; `None` without sources."""
-        spans: list[Span] = []
-        if sources is None:
-            return None
-        for one in arguments.sources_in(sources, "ids of units, pages or answers"):
-            spans += _spans_under(one if isinstance(one, Evidence) else await self.get(one))
-        return await self._reader.lowest_trust(spans) if spans else None
-
-    async def _store_turns(
-        self, turns: Says | Iterable[Says], into: SessionId, said: Attribution, most: str | None = None
-    ) -> tuple[Added, tuple[int, ...]]:
-        """What storing turns, trusted up to a level, came to, and the record numbers of those stored now."""
-        components = self._open
-        given = lower_turns(self._read_turns(turns, said), most, self._levels)
-        worded = tuple(turn for turn in given if turn.text.strip())
-        known = await resolve_turn_ids(components.ledger, into, worded)
-        if known.has_versions:
-            components.writer.note_versions(into)
-        idle = await self._background.after_sealing(await components.writer.seal_idle(components.clock()))
-        appended = await components.writer.observe(into, known.turns)
-        added_turns = (
-            TurnTimes(seq=seq, said_at=turn.said_at)
-            for seq, turn in zip(appended.seqs, known.turns, strict=True)
-        )
-        behind = await components.writer.seal_behind(into, added_turns)
-        await self._background.after_sealing((*appended.sealed, *behind))
-        await self._background.after_adding()
-        added = Added(
-            turns=len(given),
-            new=appended.new,
-            erased=known.erased,
-            empty=len(given) - len(worded),
-            edited=known.edited,
-            sealed=await self._seen_pages((*idle, *appended.sealed, *behind)),
-        )
-        return added, appended.seqs
-
-    async def _stored_one(
-        self,
-        turn: Says,
-        into: SessionId,
-        said: Attribution,
-        sources: Context | Iterable[Evidence | str] | None,
-    ) -> int | None:
-        """The record number of a turn that is stored now; `None` of one that was erased or has no words."""
-        given = as_turns(turn, now=self._open.clock())
-        if len(given) != 1:
-            raise InvalidInput(
-                f"what must be one thing that was said, and this is {len(given)}: {shown(turn)}"
-            )
-        _, seqs = await self._store_turns(turn, into, said, await self._lowest_trust(sources))
-        return seqs[0] if seqs else None
+        return await continue_chats(self._caller.components.ledger, sessions, self._agent)
 
     @cancel_on_close
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
@@ -472,11 +356,11 @@ class AsyncMemory:
         Pages that were set aside are tried again.
         """
         components, only, report = (
-            self._writable,
+            self._caller.writable,
             arguments.any_session(session),
             arguments.progress(progress),
         )
-        sealed = await self._seen_pages(await components.writer.seal(only))
+        sealed = await self._caller.visible_pages(await components.writer.seal(only))
         await self._jobs.drain()
         return replace(await self._index_pending(report), sealed=sealed)
 
@@ -486,7 +370,7 @@ class AsyncMemory:
 
         Pages that were set aside are tried again.
         """
-        _, report = self._writable, arguments.progress(progress)
+        _, report = self._caller.writable, arguments.progress(progress)
         await self._jobs.drain()
         return await self._index_pending(report)
 
@@ -531,8 +415,8 @@ class AsyncMemory:
         `BudgetExceeded` when the space has spent its daily limit, and `ErasedMeanwhile` when another process
         erased words of the space while it was answered.
         """
-        components, question = self._open, arguments.question(question)
-        scope, moment = self._scope_and_time(only, as_of=as_of)
+        components, question = self._caller.components, arguments.question(question)
+        scope, moment = self._caller.scope_and_time(only, as_of=as_of)
         mode, limits, callback = arguments.mode(mode), arguments.budget(budget), arguments.on_step(on_step)
         await self._background.wait_for_index()
         components.meter.check()
@@ -540,10 +424,12 @@ class AsyncMemory:
             since = components.ledger.erasures_by_others
             with self._opened.asking.question(), components.paying(Meter(budget=limits)) as meter:
                 async with nullcontext() if components.read_only else components.writer.recording("ask"):
-                    outcome = await self._reader.ask(
+                    outcome = await self._caller.reader.ask(
                         question, asked_at=moment, mode=mode, scope=scope, on_step=callback
                     )
-            answer, findings = self._reader.answered(outcome, meter=meter, recorded=not components.read_only)
+            answer, findings = self._caller.reader.answered(
+                outcome, meter=meter, recorded=not components.read_only
+            )
             if components.read_only:
                 return answer
             await components.writer.answered(answer, findings, since=since)
@@ -574,9 +460,9 @@ class AsyncMemory:
         `ask`.
         """
         query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
-        scope, moment = self._scope_and_time(only)
+        scope, moment = self._caller.scope_and_time(only)
         await self._background.wait_for_index()
-        return await self._reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
+        return await self._caller.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
 
     @cancel_on_close
     @spelled_out(Filters)
@@ -611,12 +497,12 @@ class AsyncMemory:
             arguments.kind(kind),
         )
         strategy, about = arguments.strategy(strategy), arguments.about(about, kind)
-        workspace = as_async_workspace(into, self)
-        scope, moment = self._scope_and_time(only)
+        workspace = as_async_workspace(into, self._opened)
+        scope, moment = self._caller.scope_and_time(only)
         topic, times = arguments.timeframe(timeframe, topic, moment, about)
         scope = arguments.confined_to(scope, times, about)
         await self._background.wait_for_index()
-        found = await self._reader.recall(
+        found = await self._caller.reader.recall(
             topic, limit=most, kind=kind, strategy=strategy, scope=scope, asked_at=moment
         )
         found = replace(found, times=times, about=about)
@@ -640,13 +526,21 @@ class AsyncMemory:
         raises, so does the call: `CallbackFailed`, with the cause, and with the result of what is done. What
         leaves stays in memory; what is erased leaves. It is kept nowhere and ends with the memory.
         """
-        components, into = self._require_open, arguments.session_to_write(session)
+        components, into = self._open_components, arguments.session_to_write(session)
         active = ActiveSet(
             arguments.max_tokens(max_tokens),
             arguments.policy(policy),
             clock=components.clock,
         )
-        workspace = AsyncWorkspace(self, active, into, arguments.callback(on_evicted))
+        workspace = AsyncWorkspace(
+            self,
+            caller=self._caller,
+            background=self._background,
+            calls=self._calls,
+            active=active,
+            session=into,
+            on_evicted=arguments.callback(on_evicted),
+        )
         self._opened.watchers.add(workspace)
         return workspace
 
@@ -665,19 +559,19 @@ class AsyncMemory:
         and the other filters are those of `ask`.
         """
         question, most = arguments.question(question), arguments.max_tokens(max_tokens)
-        scope, moment = self._scope_and_time(only)
+        scope, moment = self._caller.scope_and_time(only)
         await self._background.wait_for_index()
-        return await self._reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
+        return await self._caller.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
 
     @cancel_on_close
     async def audit(self, answer_id: str) -> Audit:
         """The trail from an answer to the characters of the pages it rests on. Raises `UnknownId`."""
-        return await self._reader.audit(arguments.answer(answer_id))
+        return await self._caller.reader.audit(arguments.answer(answer_id))
 
     @cancel_on_close
     async def answers(self) -> tuple[AnswerInfo, ...]:
         """Every answer given, oldest first: id, question, time, route."""
-        return self._reader.answers()
+        return self._caller.reader.answers()
 
     @cancel_on_close
     async def page(self, page_id: str) -> MarkedPage:
@@ -686,17 +580,17 @@ class AsyncMemory:
         The address of a turn gives the page that it is on. Raises `pagestore.errors.PageNotFound`, and
         `UnknownId` for the address of no turn.
         """
-        return await self._reader.page(arguments.page_or_turn(page_id))
+        return await self._caller.reader.page(arguments.page_or_turn(page_id))
 
     @cancel_on_close
     async def pages(self, session: str | None = None) -> Sequence[MarkedPageInfo]:
         """Sealed pages, oldest first, without their words, and where words of them were taken back."""
-        return await self._reader.pages(arguments.any_session(session))
+        return await self._caller.reader.pages(arguments.any_session(session))
 
     @cancel_on_close
     async def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""
-        return await self._reader.open_pages(arguments.any_session(session))
+        return await self._caller.reader.open_pages(arguments.any_session(session))
 
     @cancel_on_close
     async def units(
@@ -704,7 +598,7 @@ class AsyncMemory:
     ) -> tuple[SummaryUnit, ...]:
         """What Tier 1 holds, now or as it stood at a past moment, oldest first."""
         moment, only = arguments.past(as_of), arguments.any_session(session)
-        return await self._reader.units(only, as_of=moment)
+        return await self._caller.reader.units(only, as_of=moment)
 
     @cancel_on_close
     async def get(self, id: str) -> SummaryUnit | MarkedPage | Answer:  # noqa: A002  (the name people use)
@@ -712,18 +606,7 @@ class AsyncMemory:
 
         Raises `UnknownId`.
         """
-        ledger, reader, wanted = self._open.ledger, self._reader, text_in(id, "id")
-        unit, answer = ledger.tier1.unit(UnitId(wanted)), AnswerId(wanted)
-        if unit is not None and reader.sees.unit(unit):
-            return unit
-        try:
-            if answer in ledger.tier1.answers or (reader.sees.all and ledger.tier1.was_erased(answer)):
-                return await reader.answer(answer)
-            return await reader.page(PageId(wanted))
-        except (PageNotFound, UnknownId) as error:
-            if answer in ledger.tier1.answers and reader.sees.all:
-                raise
-            raise UnknownId(f"space {ledger.space!r} has no unit, page or answer {id!r}") from error
+        return await self._caller.get(text_in(id, "id"))
 
     @cancel_on_close
     async def apply_findings(self) -> tuple[WriteBack, ...]:
@@ -731,8 +614,8 @@ class AsyncMemory:
 
         Findings a model could not decide on now stay pending and are named by `stats`.
         """
-        self._owners("apply_findings")
-        _ = self._writable
+        self._caller.require_owner("apply_findings")
+        _ = self._caller.writable
         await self._jobs.drain()
         report = await self._background.write_back()
         return report.decisions
@@ -749,12 +632,12 @@ class AsyncMemory:
         With `dry_run` nothing is done: the report is of what a pass would begin with. `progress` is called
         with steps done and steps known so far. `Settings.consolidate` has passes run by themselves.
         """
-        self._owners("consolidate")
-        components, callback = self._open, arguments.progress(progress)
+        self._caller.require_owner("consolidate")
+        components, callback = self._caller.components, arguments.progress(progress)
         if arguments.switch(dry_run, "dry_run"):
             async with self._lock.shared():
                 return await components.consolidator.proposed(components.clock())
-        _ = self._writable
+        _ = self._caller.writable
         await self._jobs.drain()
         with components.paying(Meter()):
             return await components.consolidator.run(
@@ -771,9 +654,9 @@ class AsyncMemory:
         now. No model is asked, and a second run changes nothing. With `dry_run` nothing is done. `progress`
         is called with the pages done and those with dates. For the owner.
         """
-        self._owners("redate")
+        self._caller.require_owner("redate")
         report_progress, tried = arguments.progress(progress), arguments.switch(dry_run, "dry_run")
-        components = self._open if tried else self._writable
+        components = self._caller.components if tried else self._caller.writable
         if not tried:
             await self._jobs.drain()
         report = await redate_units(
@@ -790,8 +673,8 @@ class AsyncMemory:
     @cancel_on_close
     async def reindex(self) -> Reindexed:
         """Delete this space from the index and build it again from pages and ledger; no model call."""
-        self._owners("reindex")
-        components = self._writable
+        self._caller.require_owner("reindex")
+        components = self._caller.writable
         await self._jobs.drain()
         async with self._lock.shared():
             done = await components.writer.reindex()
@@ -803,8 +686,8 @@ class AsyncMemory:
 
         The commitment is logged, except where the memory was opened read-only.
         """
-        self._owners("checkpoint")
-        components = self._open
+        self._caller.require_owner("checkpoint")
+        components = self._caller.components
         return await (
             components.ledger.current_checkpoint() if components.read_only else components.ledger.checkpoint()
         )
@@ -812,8 +695,8 @@ class AsyncMemory:
     @cancel_on_close
     async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """Re-derive every hash; with a checkpoint kept elsewhere, that it is still a prefix of this log."""
-        self._owners("verify")
-        return await self._open.ledger.verify(arguments.any_checkpoint(checkpoint))
+        self._caller.require_owner("verify")
+        return await self._caller.components.ledger.verify(arguments.any_checkpoint(checkpoint))
 
     @cancel_on_close
     async def bundle(
@@ -829,8 +712,8 @@ class AsyncMemory:
         Raises `UnknownId`, `PageNotFound` while a cited page is still filling (`flush` seals it),
         `Corrupt` when this log does not bear out `checkpoint`.
         """
-        given, sees = await self._reader.answer(arguments.answer(answer_id)), self._sees
-        return await self._open.ledger.bundle(
+        given, sees = await self._caller.reader.answer(arguments.answer(answer_id)), self._caller.sees
+        return await self._caller.components.ledger.bundle(
             given.id,
             checkpoint=arguments.any_checkpoint(checkpoint),
             whole_pages=arguments.switch(whole_pages, "whole_pages"),
@@ -855,9 +738,9 @@ class AsyncMemory:
         later stays in it. A file that exists is refused, or replaced with `replace`. Raises `PageStoreError`
         for a damaged log or a full disk, `InvalidInput`.
         """
-        self._owners("backup")
+        self._caller.require_owner("backup")
         return await copies.backup(
-            self._open,
+            self._caller.components,
             arguments.place(to, "to"),
             all_spaces=arguments.switch(all_spaces, "all_spaces"),
             lines=arguments.switch(lines, "lines"),
@@ -886,21 +769,21 @@ class AsyncMemory:
             if hasattr(to, "write") or session is not None or replace:
                 raise InvalidInput("an episodic export makes a new folder, of all sessions")
             folder = arguments.place(to, "to")
-            return await copies.export_episodic(self._open, folder, sees=self._sees)
+            return await copies.export_episodic(self._caller.components, folder, sees=self._caller.sees)
         return await copies.export(
-            self._open,
+            self._caller.components,
             to if hasattr(to, "write") else arguments.place(to, "to"),
             session=arguments.any_session(session),
             overwrite=arguments.switch(replace, "replace"),
             progress=arguments.progress(progress),
-            sees=self._sees,
+            sees=self._caller.sees,
         )
 
     @cancel_on_close
     async def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
         """That the log only grew from `old` to `new` (to now); raises `Corrupt` when it did not."""
-        self._owners("prove_growth")
-        ledger = self._open.ledger
+        self._caller.require_owner("prove_growth")
+        ledger = self._caller.components.ledger
         before, after = arguments.checkpoint(old, "old"), arguments.any_checkpoint(new, "new")
         return await ledger.prove_growth(before, after or await ledger.current_checkpoint())
 
@@ -911,10 +794,10 @@ class AsyncMemory:
         With `rerun` the question is asked again over the memory as it stood then, and `differences` say
         what comes out otherwise; nothing of it is recorded but its cost. Raises `UnknownId`.
         """
-        past = (await self._reader.answer(arguments.answer(answer_id))).id
+        past = (await self._caller.reader.answer(arguments.answer(answer_id))).id
         if arguments.switch(rerun, "rerun"):
-            return await replaying.rerun(self._writable, past, self._sees)
-        return await replaying.replay(self._open, past)
+            return await replaying.rerun(self._caller.writable, past, self._caller.sees)
+        return await replaying.replay(self._caller.components, past)
 
     @cancel_on_close
     async def omissions(self, page: str | None = None, *, session: str | None = None) -> OmissionReport:
@@ -924,10 +807,10 @@ class AsyncMemory:
         counted at each distilling. Raises `PageNotFound`, `InvalidInput` for a page not summarised yet.
         """
         return await omission_report(
-            self._open.ledger,
+            self._caller.components.ledger,
             page=arguments.any_page(page),
             session=arguments.any_session(session),
-            sees=self._sees,
+            sees=self._caller.sees,
         )
 
     @cancel_on_close
@@ -937,9 +820,9 @@ class AsyncMemory:
         Nothing is removed, and the attempt is recorded. Raises `PageNotFound`, `InvalidInput` for a page
         not summarised yet, `ModelError`.
         """
-        components, again = self._writable, arguments.page(page_id)
-        page = await self._reader.page(again)
-        if not self._sees.owns((page.agent,)):
+        components, again = self._caller.writable, arguments.page(page_id)
+        page = await self._caller.reader.page(again)
+        if not self._caller.sees.owns((page.agent,)):
             raise PageNotFound(f"space {page.space!r} has no page {again!r}")
         components.meter.check()
         async with self._lock.shared():
@@ -957,12 +840,17 @@ class AsyncMemory:
         `dry_run` nothing is done, and the report says what would be; it needs no reason. Raises `UnknownId`.
         """
         tried, unit = arguments.switch(dry_run, "dry_run"), arguments.unit(unit_id)
-        components, why = self._open if tried else self._writable, arguments.reason_unless(tried, reason)
-        unit = self._own_unit(unit)
+        components, why = (
+            self._caller.components if tried else self._caller.writable,
+            arguments.reason_unless(tried, reason),
+        )
+        unit = self._caller.own_unit(unit)
         async with self._lock.shared():
             done = await components.writer.withdraw(unit, why, dry_run=tried)
         return replace(
-            done, returned=self._visible_units(done.returned), beside=self._visible_units(done.beside)
+            done,
+            returned=self._caller.visible_units(done.returned),
+            beside=self._caller.visible_units(done.beside),
         )
 
     @finish_on_close
@@ -972,8 +860,8 @@ class AsyncMemory:
         A unit that holds stays as it is, and nothing is recorded. Raises `UnknownId`, and `InvalidInput` for
         one that was not withdrawn and that a newer one supersedes.
         """
-        components, unit, why = self._writable, arguments.unit(unit_id), arguments.reason(reason)
-        unit = self._own_unit(unit)
+        components, unit, why = self._caller.writable, arguments.unit(unit_id), arguments.reason(reason)
+        unit = self._caller.own_unit(unit)
         async with self._lock.shared():
             return await components.writer.restore(unit, why)
 
@@ -995,9 +883,9 @@ class AsyncMemory:
         what cannot be a unit: a single word, more than 1,000 characters, words that read like an order to a
         model.
         """
-        components, into = self._writable, arguments.session_to_write(session)
-        stated = self._statement(text_in(fact, "fact"), said)
-        (turn,) = lower_turns((stated,), await self._lowest_trust(sources), self._levels)
+        components, into = self._caller.writable, arguments.session_to_write(session)
+        stated = read_statement(self._caller, text_in(fact, "fact"), said)
+        (turn,) = lower_turns((stated,), await lowest_trust(self._caller, sources), self._caller.levels)
         async with self._lock.shared():
             done = await components.writer.remember(into, turn)
         return await self._finish_statement(done)
@@ -1020,9 +908,9 @@ class AsyncMemory:
         `InvalidInput` where `remember` does, for a unit that no longer holds, and for one that is trusted
         more than its correction.
         """
-        components, into = self._writable, arguments.any_session(session)
-        unit = self._own_unit(await self._unit_to_correct(arguments.unit_or_turn(unit_id)))
-        turn = self._statement(text_in(text, "text"), said)
+        components, into = self._caller.writable, arguments.any_session(session)
+        unit = self._caller.own_unit(await self._unit_to_correct(arguments.unit_or_turn(unit_id)))
+        turn = read_statement(self._caller, text_in(text, "text"), said)
         turn = replace(turn, agent=turn.agent or self._correcting_for(unit))
         async with self._lock.shared():
             done = await components.writer.correct(unit, turn, session=into)
@@ -1031,7 +919,7 @@ class AsyncMemory:
     async def _unit_to_correct(self, named: UnitId | TurnAddress) -> UnitId:
         if not is_address(named):
             return UnitId(named)
-        units = await self._reader.units_of_turn(TurnAddress(named))
+        units = await self._caller.reader.units_of_turn(TurnAddress(named))
         if len(units) != 1:
             listed = "".join(f"\n  {unit.id}: {unit.text}" for unit in units)
             what = (
@@ -1044,7 +932,7 @@ class AsyncMemory:
 
     def _correcting_for(self, unit_id: UnitId) -> str | None:
         """Whose a correction is: whose the unit is that it corrects, so that no other gets to see it."""
-        unit = self._open.ledger.tier1.unit(unit_id)
+        unit = self._caller.components.ledger.tier1.unit(unit_id)
         agents = unit.agents if unit is not None else ()
         if len(agents) > 1:
             raise InvalidInput(
@@ -1053,47 +941,11 @@ class AsyncMemory:
             )
         return next(iter(agents), None)
 
-    def _visible_units(self, units: Iterable[SummaryUnit]) -> tuple[SummaryUnit, ...]:
-        return tuple(filter(self._sees.unit, units))
-
-    def _read_turns(self, turns: Says | Iterable[Says], said: Attribution) -> tuple[Turn, ...]:
-        arguments.no_other(said, Attribution)
-        given = as_turns(
-            turns,
-            speaker=said.get("speaker"),
-            role=said.get("role"),
-            said_at=arguments.moment(said.get("said_at"), "said_at"),
-            metadata=said.get("metadata"),
-            importance=said.get("importance"),
-            now=self._open.clock(),
-        )
-        mine = tuple(map(self._of_this_agent, given))
-        return stamp_turns(mine, arguments.trust(said.get("trust"), self._levels), self._levels)
-
-    def _of_this_agent(self, turn: Turn) -> Turn:
-        """The turn as this memory's agent adds it; raises `InvalidInput` for another agent's."""
-        if turn.agent is not None:
-            agent_in(turn.agent)
-        if self._agent is None or turn.agent == self._agent:
-            return turn
-        if turn.agent is not None:
-            raise InvalidInput(f"agent {self._agent!r} adds its own turns, and this one is of {turn.agent!r}")
-        return replace(turn, agent=self._agent)
-
-    def _statement(self, text: str, said: Attribution) -> Turn:
-        page = self._open.settings.page_tokens
-        if (tokens := token_counter().count(text)) > page:
-            raise InvalidInput(
-                f"this is too long to be remembered as one fact: {tokens:,} tokens, and a page has {page:,}; "
-                "`add` it, or remember its parts"
-            )
-        return self._read_turns(text, said)[0]
-
     async def _finish_statement(self, done: tuple[Remembered, tuple[PageId, ...]]) -> Remembered:
         remembered, sealed = done
         await self._background.after_sealing(sealed)
         self._background.index_open_turns()
-        return replace(remembered, beside=self._visible_units(remembered.beside))
+        return replace(remembered, beside=self._caller.visible_units(remembered.beside))
 
     @finish_on_close
     async def feedback(
@@ -1118,14 +970,14 @@ class AsyncMemory:
         no ranking reads it unless that is asked for. `signals` has it, `trail` what moved it.
         Raises `UnknownId`, `InvalidInput`.
         """
-        components = self._writable
+        components = self._caller.writable
         of, turned_out = arguments.feedback_target(answer, sources), arguments.outcome(outcome)
-        said, judge = arguments.output(output), arguments.judge(by, self._levels)
+        said, judge = arguments.output(output), arguments.judge(by, self._caller.levels)
         if isinstance(of, str):
-            of = (await self._reader.answer(of)).id
+            of = (await self._caller.reader.answer(of)).id
         async with self._lock.shared():
             return await components.writer.feedback(
-                of, outcome=turned_out, output=said, by=judge, sees=self._sees
+                of, outcome=turned_out, output=said, by=judge, sees=self._caller.sees
             )
 
     @cancel_on_close
@@ -1135,14 +987,14 @@ class AsyncMemory:
         All of it is made of what is recorded: looking, searching and building contexts leave no trace in it.
         Raises `UnknownId`.
         """
-        return await self._reader.signals(arguments.unit(unit_id), as_of=arguments.past(as_of))
+        return await self._caller.reader.signals(arguments.unit(unit_id), as_of=arguments.past(as_of))
 
     @cancel_on_close
     async def trail(self, unit_id: str) -> tuple[UnitHistory, ...]:
         """A unit with all it supersedes and all that supersedes it, oldest first, each with its words and the
         outcomes that moved its weight. Raises `UnknownId`.
         """
-        return await self._reader.trail(arguments.unit(unit_id))
+        return await self._caller.reader.trail(arguments.unit(unit_id))
 
     history = trail
 
@@ -1171,9 +1023,9 @@ class AsyncMemory:
         stays, repeats the words).
         """
         tried = arguments.switch(dry_run, "dry_run")
-        components, why = self._open if tried else self._writable, arguments.reason_unless(tried, reason)
+        why = arguments.reason_unless(tried, reason)
         if arguments.switch(space, "space"):
-            self._owners("erase(space=True)")
+            self._caller.require_owner("erase(space=True)")
         selection = Selection(
             turn=arguments.turn(turn, session),
             page=arguments.any_page(page),
@@ -1183,41 +1035,20 @@ class AsyncMemory:
         )
         await self._jobs.drain(but=CONSOLIDATING)  # which the lock has wait between two of its steps
         async with self._lock.shared() if tried else self._lock.exclusive():
-            before = components.ledger.tier1
-            done = await (
-                self._plan_erasure(selection, why) if tried else self._erase_selection(selection, why)
-            )
-        return done if self._agent is None else redact_receipt(done, before, self._sees)
-
-    async def _erase_selection(self, selection: Selection, reason: str) -> Receipt:
-        components = self._open
-        erasure, words = await components.writer.erase(selection, reason)
-        await self._look_again()
-        calls = await _forget_calls(components, words)
-        self._jobs.forget(words.are_in)
-        scan = await self._scan_leftovers(words) if self._agent is None else LEFT_TO_THE_OWNER
-        return _receipt(components, reason, erasure, calls, scan)
-
-    async def _plan_erasure(self, selection: Selection, reason: str) -> Receipt:
-        components = self._open
-        proposal = await components.writer.proposed_erasure(selection, reason)
-        scan = not_looked(proposal.fingerprints, "every file: nothing was erased")
-        calls = await _count_calls(components, proposal.fingerprints)
-        receipt = _receipt(components, reason, proposal.erasure, calls, scan)
-        return replace(receipt, proposed=True, words=proposal.words)
+            return await (plan_erasure if tried else erase)(self._caller, selection, why)
 
     @cancel_on_close
     async def leftover_scan(self, words: Sequence[str]) -> LeftoverScan:
         """Look through every file or table of the store, without other spaces, for these runs of words."""
-        self._owners("leftover_scan")
-        return await self._scan_leftovers(fingerprints_of(arguments.runs(words)))
+        self._caller.require_owner("leftover_scan")
+        return await scan_leftovers(self._caller, fingerprints_of(arguments.runs(words)))
 
     @cancel_on_close
     async def stats(self) -> Stats:
         """Counts of the space, what waits, and what was left unread."""
-        components, sees = self._open, self._sees
+        components, sees = self._caller.components, self._caller.sees
         pages = tuple(filter(sees.page, await components.ledger.pages()))
-        filling = await self._reader.open_pages()
+        filling = await self._caller.reader.open_pages()
         sessions = {*(page.session for page in pages), *(page.session for page in filling)}
         clock = await components.ledger.clock_problems()
         return stats(
@@ -1228,7 +1059,7 @@ class AsyncMemory:
             sessions=len(sessions),
             sealed=pages,
             filling=filling,
-            index_pending=await self._reader.index_pending(),
+            index_pending=await self._caller.reader.index_pending(),
             usage=components.meter.by_step() if sees.all else (),
             spent_today=components.meter.today() if sees.all else Usage(),
             daily=components.meter.limits,
@@ -1253,50 +1084,19 @@ class AsyncMemory:
         await self._opened.let_go(self._user)
 
     @property
-    def _levels(self) -> TrustLevels:
-        return TrustLevels(names=self._open.settings.trust_levels)
-
-    def _scope_and_time(self, only: Filters, *, as_of: TimeLike | None = None) -> tuple[Scope, datetime]:
-        """What a question may see, and when it is asked: now by default."""
-        scope = arguments.scope(only, self._levels, as_of=as_of)
-        return scope, arguments.moment(only.get("asked_at"), "asked_at") or self._open.clock()
-
-    @property
-    def _writable(self) -> Components:
-        components = self._open
-        if components.read_only:
-            raise ReadOnly("this memory was opened read-only, and this leaves a record: open it for writing")
-        return components
-
-    @property
-    def _require_open(self) -> Components:
+    def _open_components(self) -> Components:
         self._calls.demand_open()
-        return self._open
+        return self._caller.components
 
-    @property
-    def _open(self) -> Components:
-        """The parts, which background work still needs when this memory is closed and another is not."""
-        if self._opened.components is None:
-            raise MemoryClosed(CLOSED)
-        return self._opened.components
-
-    async def _scan_leftovers(self, words: Fingerprints) -> LeftoverScan:
-        components = self._open
-        store: object = components.store
-        index: object = components.index
-        if isinstance(store, HasTables):
-            values = store.values(components.ledger.space)
-            if isinstance(index, HasTables):
-                values = chain(values, index.values(components.ledger.indexed_as))
-            return await to_thread.run_sync(scan_tables, values, words)
-        return await to_thread.run_sync(leftover_scan, components.directory, components.ledger.space, words)
+    async def _catch_up(self) -> None:
+        await self._background.catch_up()
 
     async def _index_pending(self, progress: Progress | None) -> Flushed:
-        components = self._open
+        components = self._caller.components
         async with self._lock.shared():
             with components.paying(Meter()):
                 report = await components.writer.distil_pending(
-                    progress, again=self._agent is None, only=await self._own_pages()
+                    progress, again=self._agent is None, only=await self._caller.own_pages()
                 )
         return Flushed(
             sealed=(),
@@ -1313,12 +1113,6 @@ class AsyncMemory:
             return (*report.unfinished, *report.aside)
         own = (one for one in report.unfinished if one.stage == "distil")
         return (*own, *(one for one in report.aside if one.step == "distil"))
-
-    async def _own_pages(self) -> frozenset[PageId] | None:
-        """The sealed pages of this memory's agent; `None` for all."""
-        if self._agent is None:
-            return None
-        return frozenset(one.id for one in await self._open.ledger.pages() if one.agent == self._agent)
 
 
 _M = TypeVar("_M", bound=AsyncMemory)
@@ -1341,52 +1135,8 @@ async def open_shared_memory(kind: type[_M], opening: Opening) -> _M:
     return memory
 
 
-def _receipt(
-    components: Components, reason: str, erasure: Erasure, calls: int | None, leftovers: LeftoverScan
-) -> Receipt:
-    """The receipt of an erasure, with where the words still are."""
-    store: object = components.store
-    return Receipt(
-        space=components.ledger.space,
-        reason=reason,
-        erasure=erasure,
-        recorded_calls=calls,
-        leftovers=leftovers,
-        not_reached=NOT_REACHED_OF_A_DATABASE if isinstance(store, HasTables) else NOT_REACHED,
-    )
-
-
 def _elsewhere(report: DistilReport) -> tuple[str, ...]:
     """What a flush says of pages that it left to another process."""
     if not report.elsewhere:
         return ()
     return (f"{report.elsewhere} pages stay pending here: another process is summarising them",)
-
-
-def _spans_under(source: Evidence | SummaryUnit | MarkedPage | Answer) -> Iterable[Span]:
-    """The words that a source rests on or displays, or that a page has."""
-    match source:
-        case Answer():
-            cited = (span for one in source.citations for span in one.spans)
-            displayed = (span for one in source.nearest for span in one.spans)
-            return (*cited, *displayed)
-        case MarkedPage():
-            return (Span(page_id=source.id, start=0, end=len(source.text)),)
-        case _:
-            return source.spans
-
-
-async def _count_calls(components: Components, words: Fingerprints) -> int | None:
-    """Calls with the words in them that `_forget_calls` would destroy; `None` where the model cannot tell."""
-    model: object = components.model
-    if not words or not isinstance(model, Forgets):
-        return 0
-    return await model.kept_with(words.are_in) if isinstance(model, TellsKept) else None
-
-
-async def _forget_calls(components: Components, words: Fingerprints) -> int:
-    """Calls with the words in them go from the recording of a model that keeps one."""
-    model: object = components.model
-    if not words or not isinstance(model, Forgets):
-        return 0
-    return await model.forget(words.are_in)

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from pagestore import Page, PageLine, SessionId
 from tiermem.api import arguments
+from tiermem.api.caller import SpaceCaller
 from tiermem.api.requests import Attribution, Filters, Says, spelled_out
+from tiermem.api.storing import store_one_turn
 from tiermem.dialogue.metadata import importance_in
 from tiermem.errors import CallbackFailed, InvalidInput, UnknownId, shown
 from tiermem.index.interface import About
@@ -35,7 +37,9 @@ from tiermem.reading import (
     turn_from_parts,
     unit_evidence,
 )
-from tiermem.runtime.calls import cancel_on_close, finish_on_close
+from tiermem.runtime.background import Background
+from tiermem.runtime.calls import Calls, cancel_on_close, finish_on_close
+from tiermem.runtime.shared_components import SharedComponents
 from tiermem.workspace import ActiveSet, Admitted, Item, Order
 
 if TYPE_CHECKING:
@@ -147,12 +151,25 @@ class AsyncWorkspace(WorkspaceView):
     """What is held in mind of one memory. Get it with `AsyncMemory.workspace`."""
 
     def __init__(
-        self, memory: AsyncMemory, active: ActiveSet, session: SessionId, on_evicted: OnEvicted | None
+        self,
+        memory: AsyncMemory,
+        *,
+        caller: SpaceCaller,
+        background: Background,
+        calls: Calls,
+        active: ActiveSet,
+        session: SessionId,
+        on_evicted: OnEvicted | None,
     ) -> None:
-        """Use `AsyncMemory.workspace`."""
+        """Use `AsyncMemory.workspace`. Its calls end with those of the memory."""
         self._on_evicted = on_evicted
         self._memory = memory
-        self._calls = memory._calls  # noqa: SLF001  # it ends with the memory
+        self._caller = caller
+        self._background = background
+        self._lock = caller.opened.lock
+        self.opened = caller.opened
+        """The open parts of the space, by which a memory knows its workspaces."""
+        self._calls = calls
         self._active = active
         self._session = session
         self._named: dict[str, str] = {}
@@ -162,7 +179,7 @@ class AsyncWorkspace(WorkspaceView):
         self._checked: tuple[Tier1, int] | None = None
 
     async def _catch_up(self) -> None:
-        await self._memory._catch_up()  # noqa: SLF001
+        await self._background.catch_up()
 
     @finish_on_close
     @spelled_out(Attribution)
@@ -198,7 +215,7 @@ class AsyncWorkspace(WorkspaceView):
             )
         if isinstance(what, Sequence | Set | Iterator) and not isinstance(what, str):
             raise InvalidInput(f"what must be one thing that was said or found, not {shown(what)}")
-        seq = await self._memory._stored_one(what, self._session, said, sources)  # noqa: SLF001
+        seq = await store_one_turn(self._caller, self._background, what, self._session, said, sources=sources)
         if seq is None:  # words that were erased before, or none
             return Admitted(admitted=False)
         return await self._looked_up(seq, hold)
@@ -243,14 +260,14 @@ class AsyncWorkspace(WorkspaceView):
         """
         order, packing = arguments.order(order), arguments.packing(packing)
         most = self.max_tokens if max_tokens is None else arguments.max_tokens(max_tokens)
-        async with self._memory._lock.shared():  # noqa: SLF001
+        async with self._lock.shared():
             await self.drop_revoked_items()
         shown = (item.evidence() for item in self._active.ordered(order))
         return assemble(shown, max_tokens=most, count=token_counter().count, packing=packing)
 
     async def drop_revoked_items(self) -> None:
         """Drop what memory no longer holds, or holds otherwise; quick where nothing changed since."""
-        tier1 = self._memory._open.ledger.tier1  # noqa: SLF001
+        tier1 = self._caller.components.ledger.tier1
         head, items = tier1.head, self._active.items  # what changes from here on is looked at the next time
         if self._checked is not None and self._checked[0] is tier1 and self._checked[1] == head:
             return
@@ -263,7 +280,7 @@ class AsyncWorkspace(WorkspaceView):
         """Hold what a search brought, the best of it as the newest, and say who left for it."""
         evicted: list[Item] = []
         refused: list[Evidence] = []
-        async with self._memory._lock.shared():  # noqa: SLF001
+        async with self._lock.shared():
             found = {at.key: (one, at) for one, at in reversed(await self._whole(recollection.items))}
             for key, (evidence, at) in found.items():
                 if self._active.get(self._named.get(key, key)) is not None:
@@ -278,7 +295,7 @@ class AsyncWorkspace(WorkspaceView):
         self, what: Evidence | int, hold: Callable[[Evidence, KnownEvidence], Admitted]
     ) -> Admitted:
         """What comes of holding evidence, or a turn by its record, once memory says that it is so."""
-        async with self._memory._lock.shared():  # noqa: SLF001
+        async with self._lock.shared():
             evidence = what if isinstance(what, Evidence) else await self._evidence(what)
             found = await self._whole([evidence])
             if not found:
@@ -336,7 +353,7 @@ class AsyncWorkspace(WorkspaceView):
         return admitted
 
     async def _look_up(self, items: Sequence[Evidence]) -> tuple[KnownEvidence | None, ...]:
-        return await self._memory._reader.known(items)  # noqa: SLF001
+        return await self._caller.reader.known(items)
 
     async def _evidence(self, seq: int) -> Evidence:
         """The turn that begins with this record, as it is in memory."""
@@ -346,7 +363,7 @@ class AsyncWorkspace(WorkspaceView):
         return turn_from_parts(placed)
 
     async def _place(self, seq: int) -> tuple[Page, PageLine]:
-        ledger = self._memory._open.ledger  # noqa: SLF001
+        ledger = self._caller.components.ledger
         read = await ledger.read(await ledger.pages_of_turn(seq))
         pages = (page for page in read if isinstance(page, Page))
         found = next(((page, line) for page in pages for line in page.lines if line.seq == seq), None)
@@ -390,14 +407,14 @@ class Workspace(WorkspaceView):
     context = _blocking(AsyncWorkspace.context)
 
 
-def as_async_workspace(into: object, memory: AsyncMemory) -> AsyncWorkspace | None:
+def as_async_workspace(into: object, opened: SharedComponents) -> AsyncWorkspace | None:
     """The workspace into which something is recalled, of this memory; `None` for none."""
     found = into.awaited if isinstance(into, Workspace) else into
     if found is None:
         return None
     if not isinstance(found, AsyncWorkspace):
         raise InvalidInput(f"into must be a workspace of this memory, not {shown(into)}")
-    if found._memory._opened is not memory._opened:  # noqa: SLF001
+    if found.opened is not opened:
         raise InvalidInput(
             f"into must be a workspace of this memory, and this is one of another: {shown(into)}"
         )

@@ -58,6 +58,12 @@ class Background:
             await self._schedule_idle_seal()
             self._schedule_consolidation()
 
+    async def catch_up(self) -> None:
+        """Read what other processes wrote to the space, and have it found."""
+        if await self._components.ledger.catch_up():
+            await self._opened.drop_revoked_items()
+            self.index_open_turns()
+
     async def after_sealing(self, pages: tuple[PageId, ...]) -> tuple[PageId, ...]:
         """Have pages that sealed summarised, as the settings say; returns the pages."""
         if pages:

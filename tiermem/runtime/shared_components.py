@@ -53,6 +53,11 @@ class SharedComponents:
         self.ending = False
         """Whether the last user is leaving: what can be left for the next opening is not begun any more."""
 
+    async def drop_revoked_items(self) -> None:
+        """Have those who hold words of the space drop what they may no longer see."""
+        for watcher in tuple(self.watchers):
+            await watcher.drop_revoked_items()
+
     async def let_go(self, user: object) -> None:
         """One user less; the last one closes the parts. What works on them in the background is finished."""
         async with self.changing:
