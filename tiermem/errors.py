@@ -121,7 +121,7 @@ class IndexFull(IndexUnavailable):
 
 
 class IndexLocked(SummaryIndexError):
-    """Somebody else has the embedded index open: its shards, or the file that is to be replaced."""
+    """Somebody else has the embedded index open: the file that is to be replaced."""
 
 
 class IndexMismatch(SummaryIndexError):

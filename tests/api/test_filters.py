@@ -109,7 +109,7 @@ def test_without_an_index_the_words_in_the_log_are_filtered_too(open_memory: Ope
     assert told(memory, speaker="Ann") == [{"Oslo"}] * 6
 
 
-def test_real_shards_are_filtered_as_well(open_memory: OpenMemory) -> None:
+def test_a_real_index_is_filtered_as_well(open_memory: OpenMemory) -> None:
     memory = open_memory()
     tell(memory)
     memory.flush()

