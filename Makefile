@@ -102,6 +102,7 @@ torture: test-postgres  ## set up, then run all tests of stores in PostgreSQL, a
 SHARED ?= ../shared
 RUNS   ?= runs
 EVAL    = $(BIN)/python -m eval
+RESEARCH = $(BIN)/python -m eval.research
 LOCOMO  = $(SHARED)/data/locomo/locomo_dev7.json
 LME     = $(SHARED)/data/longmemeval/longmemeval_s_cleaned_dev100.json.xz
 
@@ -149,7 +150,7 @@ $(VENV)/.train: $(VENV)/.installed
 
 train: $(VENV)/.train  ## set up, then train the small reader, without a key; goes on where it stopped
 	@test -d $(SHARED)/data/reading || { echo "no data at $(SHARED)/data: name its folder with SHARED=…" >&2; exit 1; }
-	$(EVAL) train --data $(SHARED)/data --out $(RUNS)/reader --measure locomo,realtalk --page $(RUNS)/reader/reader.md
+	$(RESEARCH) train --data $(SHARED)/data --out $(RUNS)/reader --measure locomo,realtalk --page $(RUNS)/reader/reader.md
 
 $(VENV)/.docs: $(VENV)/.usable
 	$(PIP) --quiet --editable '.[docs]'

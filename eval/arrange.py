@@ -18,7 +18,6 @@ from eval.auditing import Audited, audit
 from eval.datasets import Beam, Choice, Chosen, LoCoMo, LongMemEval, RealTalk, Renamed
 from eval.datasets.renamed import renaming
 from eval.embeddings import CachedEmbedder, cache_directory
-from eval.feedback import Halves, halves_of, learnt
 from eval.folder import Kind, Manifest, RunFolder, commit, machine
 from eval.judge import STYLES, ByWords, Judge, Style
 from eval.judge import ByModel as ModelJudge
@@ -27,8 +26,6 @@ from eval.recorded import read_facts, recorded, renamed_claim
 from eval.runner import RunPlan, qa, replay, retrieval
 from eval.systems import Setup, candidates, mem0
 from eval.systems.profiles import profile
-from eval.training.router.outcomes import Pair, outcomes
-from eval.training.router.rows import Row, Shares
 from eval.types import CaseId, Dataset
 from tiermem import Settings
 from tiermem.embedding.minilm import MiniLMEmbedder, Precision
@@ -76,7 +73,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Judging:
+class Engines:
     """Who judges, by case; the model behind, to be named and closed."""
 
     name: str
@@ -91,7 +88,7 @@ async def audited(
     if rerun != 0 and folder.manifest.models:
         raise InvalidInput(f"{folder.manifest.engine!r} would be asked, and paid, again: add --rerun 0")
     _check_same_reader(folder.manifest, rerun)
-    with _as_kept(folder, threads, cache) as setup, watching() as watcher:
+    with kept_setup(folder, threads, cache) as setup, watching() as watcher:
         return await audit(folder, setup, watcher, rerun=rerun)
 
 
@@ -106,17 +103,9 @@ def _check_same_reader(kept: Manifest, rerun: int | None) -> None:
         )
 
 
-async def routed(
-    folder: RunFolder, *, pair: Pair, shares: Shares, threads: int = 1, cache: Path | None = None
-) -> list[Row]:
-    """What a router learns from: a kept run; see `eval.training.router.outcomes`. Nothing is asked again."""
-    with _as_kept(folder, threads, cache) as setup, watching() as watcher:
-        return await outcomes(folder, setup, watcher, pair=pair, shares=shares)
-
-
 @contextmanager
-def _as_kept(folder: RunFolder, threads: int, cache: Path | None) -> Iterator[Setup]:
-    """What opens the memories of a kept run again."""
+def kept_setup(folder: RunFolder, threads: int, cache: Path | None) -> Iterator[Setup]:
+    """Set up what opens the memories of a kept run again."""
     kept, settings = folder.manifest, _settings_of(folder.manifest)
     engine = _engine_of(kept, settings)
     int8 = MiniLMEmbedder(precision="int8")
@@ -160,8 +149,8 @@ def with_profile(request: Request) -> Request:
 async def run(request: Request) -> RunFolder:
     """Do what is asked, or go on with it; the folder holds the results."""
     request = with_profile(request)
-    dataset = _dataset(request)
-    engine = _engine(request)
+    dataset = dataset_of(request)
+    engine = engines_of(request)
     _check_read(request, engine)
     judge, judging = _judge(request)
     try:
@@ -196,7 +185,7 @@ async def run(request: Request) -> RunFolder:
     return folder
 
 
-def _check_read(request: Request, engine: _Judging) -> None:
+def _check_read(request: Request, engine: Engines) -> None:
     if "full" in request.systems and engine.name == NAME_WITH_READER:
         raise InvalidInput(
             f"'full' hands over whole conversations, and a reader reads the first {READ} turns of them: "
@@ -209,37 +198,7 @@ _DATASETS: dict[str, Callable[[Path], Dataset]] = {
 }
 
 
-async def judged_halves(
-    data: Path,
-    *,
-    facts: Path | None,
-    choice: Choice,
-    swapped: bool = False,
-    precision: Precision = "fp32",
-    threads: int = 2,
-    cache: Path | None = None,
-) -> Halves:
-    """What outcomes of half of LoCoMo's questions do for the other half; see `eval.feedback`."""
-    request = Request(
-        kind="retrieval",
-        dataset="locomo",
-        data=data,
-        systems=(),
-        out=Path(),
-        choice=choice,
-        engine="rules" if facts is None else "recorded",
-        facts=facts,
-    )
-    dataset, engine = _dataset(request), _engine(request)
-    with opened_embedder(precision, threads, cache) as cached:
-        told = [
-            await learnt(case, engine=engine.of(case.id), embedder=cached, swapped=swapped)
-            for case in dataset.cases()
-        ]
-    return halves_of(told, data=dataset.checksum, engine=engine.name)
-
-
-def _dataset(request: Request) -> Dataset:
+def dataset_of(request: Request) -> Dataset:
     """The questions to ask, with their conversations. A sample is the same with and without new names."""
     whole = _DATASETS[request.dataset](request.data)
     if request.rename:
@@ -280,25 +239,26 @@ def _reader(settings: Mapping[str, Any]) -> str:
     return f"{hashlib.sha256(file.read_bytes()).hexdigest()} at risk {chosen.risk:g}"
 
 
-def _engine(request: Request) -> _Judging:
+def engines_of(request: Request) -> Engines:
+    """Return the engine that reasons, by case."""
     match request.engine:
         case "local" if request.kind != "retrieval":
             local = _local(request.settings, MiniLMEmbedder(precision=request.precision).name)
-            return _Judging(name=local.name, of=lambda _: local)
+            return Engines(name=local.name, of=lambda _: local)
         case "local" | "rules":  # where turns are ranked nobody answers
             rules = by_rules()
-            return _Judging(name=rules.name, of=lambda _: rules)
+            return Engines(name=rules.name, of=lambda _: rules)
         case "model":
             model = _model(request, Settings().model, "the engine 'model' needs TIERMEM_MODEL")
             engine = replace(by_model(model), distil=by_rules().distil) if request.units else by_model(model)
             if request.facts is not None:
                 return replace(_recorded(request, engine), model=model)
-            return _Judging(name=engine.name, of=lambda _: engine, model=model)
+            return Engines(name=engine.name, of=lambda _: engine, model=model)
         case "recorded":
             return _recorded(request, by_rules())
 
 
-def _recorded(request: Request, others: Engine) -> _Judging:
+def _recorded(request: Request, others: Engine) -> Engines:
     """Facts by case, under the names that the conversation goes under; everything else by `others`."""
     if request.dataset != "locomo":
         raise InvalidInput("recorded facts are there for LoCoMo only")
@@ -315,7 +275,7 @@ def _recorded(request: Request, others: Engine) -> _Judging:
             }
         return recorded(written, others)
 
-    return _Judging(name=recorded({}, others).name, of=engine)
+    return Engines(name=recorded({}, others).name, of=engine)
 
 
 def _judge(request: Request) -> tuple[Judge, OpenAIModel | None]:
@@ -360,7 +320,7 @@ def _prices(file: Path | None) -> dict[str, Price]:
         raise InvalidInput(f"no price table in {str(file)!r}: {error}") from error
 
 
-def _manifest(request: Request, dataset: Dataset, engine: _Judging, judge: Judge) -> Manifest:
+def _manifest(request: Request, dataset: Dataset, engine: Engines, judge: Judge) -> Manifest:
     models = (
         {}
         if engine.model is None

@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from eval.bench.command import bench_command
-from eval.ear.command import ear_command
-from eval.htm.command import htm_command
-from eval.memtier.command import memtier_command
 from eval.options import AsJson, Bits, Cache, Threads
-from eval.training.command import learn_command
-from eval.training.reader.command import calibrate_command, train_command
-from eval.training.reranker.command import rerank_command
-from eval.training.router.command import router_data_command, router_train_command
 from tiermem.apps.cli.group import CommandGroup
 from tiermem.errors import InvalidInput, TierMemError
 
@@ -329,53 +322,6 @@ def replay_command(
     _run(request, as_json=as_json)
 
 
-@app.command("feedback")
-def feedback_command(
-    data: Data,
-    *,
-    facts: Facts = None,
-    limit: Limit = None,
-    conversations: Conversations = None,
-    swap: Annotated[bool, typer.Option("--swap", help="Judge the half that is looked up else.")] = False,
-    precision: PrecisionOption = "fp32",
-    threads: Threads = 2,
-    cache: Cache = None,
-    as_json: AsJson = False,
-) -> None:
-    """Judge half of LoCoMo's questions by their evidence: does that find more for the other half?"""
-    from functools import partial
-
-    import anyio
-
-    from eval.arrange import judged_halves
-
-    found = anyio.run(
-        partial(
-            judged_halves,
-            data,
-            facts=facts,
-            swapped=swap,
-            choice=_choice(limit=limit, questions=None, categories=None, conversations=conversations, seed=0),
-            precision=precision,
-            threads=threads,
-            cache=cache,
-        )
-    )
-    if as_json:
-        from tiermem.apps.present.as_json import print_json
-
-        print_json(found)
-        return
-    from eval.report.feedback import terminal as shown
-    from tiermem.apps.present.terminal import out
-
-    console = out()
-    if not console.is_terminal:
-        console.width = _WIDE
-    for part in shown(found):
-        console.print(part)
-
-
 @app.command("report")
 def report_command(
     runs: Annotated[list[Path], typer.Argument(help="Folders of runs.")],
@@ -438,15 +384,6 @@ def audit_command(
 
 
 app.command("bench")(bench_command)
-app.command("ear")(ear_command)
-app.command("htm")(htm_command)
-app.command("learn")(learn_command)
-app.command("memtier")(memtier_command)
-app.command("train")(train_command)
-app.command("calibrate")(calibrate_command)
-app.command("rerank")(rerank_command)
-app.command("router-data")(router_data_command)
-app.command("router-train")(router_train_command)
 
 
 @app.command("systems")

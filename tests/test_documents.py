@@ -14,6 +14,7 @@ import pytest
 from typer.main import get_command
 
 import eval.cli
+import eval.research.cli
 import tiermem
 import tiermem.apps.cli.app
 from tiermem.dialogue import read_dialogue
@@ -29,6 +30,7 @@ PAGES = [
 PROGRAMS: dict[str, Any] = {
     "tiermem": get_command(tiermem.apps.cli.app.app),
     "eval": get_command(eval.cli.app),
+    "eval.research": get_command(eval.research.cli.app),
 }
 
 
@@ -97,7 +99,7 @@ def test_every_command_a_page_shows_is_one_that_there_is(page: Path) -> None:
         match [Path(word).name for word in words[:1]] + words[1:]:
             case ["tiermem", *rest]:
                 is_parsed("tiermem", rest)
-            case [("python" | "python3"), "-m", ("tiermem" | "eval") as program, *rest]:
+            case [("python" | "python3"), "-m", ("tiermem" | "eval" | "eval.research") as program, *rest]:
                 is_parsed(program, rest)
             case [("python" | "python3"), "-m", module, *_] if module.partition(".")[0] in (
                 "tests",

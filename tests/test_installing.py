@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 from typer.testing import CliRunner
 
 import tiermem
@@ -19,15 +20,31 @@ from tiermem.apps.cli.app import app
 from tiermem.errors import InvalidInput
 
 ROOT = Path(__file__).resolve().parents[1]
-_COMPILED = shutil.ignore_patterns("__pycache__")
 PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT: dict[str, Any] = PYPROJECT["project"]
-WHEEL: dict[str, Any] = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
 
 
-def test_the_wheel_brings_two_packages_and_takes_nobody_elses_name() -> None:
-    tops = {Path(name).parts[0] for name in (*WHEEL["packages"], *WHEEL["force-include"].values())}
-    assert tops == {"tiermem", "pagestore"}
+def wheel_files() -> dict[Path, Path]:
+    """The files of a wheel, as the build chooses them: where each goes, and where it is."""
+    chosen = WheelBuilder(str(ROOT)).recurse_included_files()
+    return {Path(file.distribution_path): Path(file.path) for file in chosen}
+
+
+@pytest.fixture(scope="module")
+def wheel() -> dict[Path, Path]:
+    return wheel_files()
+
+
+def test_the_wheel_brings_two_packages_and_takes_nobody_elses_name(wheel: dict[Path, Path]) -> None:
+    assert {name.parts[0] for name in wheel} == {"tiermem", "pagestore"}
+
+
+def test_the_wheel_has_evaluation_and_prompts_and_no_research(wheel: dict[Path, Path]) -> None:
+    research = ROOT / "eval" / "research"
+    assert not [file for file in wheel.values() if file.is_relative_to(research)]
+    for folder in ("tiermem", "pagestore", "prompts", "eval"):
+        files = {file for file in (ROOT / folder).rglob("*.*") if "__pycache__" not in file.parts}
+        assert {file for file in files - set(wheel.values()) if not file.is_relative_to(research)} == set()
 
 
 def test_nothing_installed_points_at_what_is_not() -> None:
@@ -44,12 +61,11 @@ def test_evaluation_runs_from_a_checkout(command: str) -> None:
     assert "bm25" in done.stdout.split()
 
 
-def test_evaluation_runs_where_a_wheel_puts_it(tmp_path: Path) -> None:
-    """A wheel's folders, made by what the build is told, and nothing of the checkout in reach."""
-    for name in WHEEL["packages"]:
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=_COMPILED)
-    for name, place in WHEEL["force-include"].items():
-        shutil.copytree(ROOT / name, tmp_path / place, ignore=_COMPILED)
+def test_evaluation_runs_where_a_wheel_puts_it(tmp_path: Path, wheel: dict[Path, Path]) -> None:
+    """The files of a wheel where it puts them, and nothing of the checkout in reach."""
+    for place, file in wheel.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, tmp_path / place)
     alone = (
         f"import sys; sys.path = [{str(tmp_path)!r}, *(p for p in sys.path if p not in ('', {str(ROOT)!r}))]"
     )

@@ -129,14 +129,14 @@ class Settings(BaseSettings):
     for rules.
     """
     router_policy: Path | None = None
-    """File of the policy that `router="learned"` decides by, as `python -m eval router-train` writes it. None
+    """File of the policy that `router="learned"` decides by, as `eval.research router-train` writes it. None
     comes with TierMem; one that was learned with another embedder, or from units alone where turns are
     recalled (`recall_turns`), is refused.
     """
     reader: str = "auto"
     """What words answers where no language model does: `auto`, the small reader that comes with the package,
     where there is one and it was calibrated with the embedder, else rules; `none`, rules alone; or the file
-    of a reader that `python -m eval train` wrote.
+    of a reader that `python -m eval.research train` wrote.
     """
     risk: float = Field(default=DEFAULT_RISK, ge=0, le=1)
     """The share of the reader's answers that may be wrong: what is less sure is left unanswered. It was kept

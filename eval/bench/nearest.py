@@ -21,7 +21,6 @@ import typer
 
 from eval.arrange import opened_embedder
 from eval.datasets import LoCoMo, LongMemEval
-from eval.training.data.sources import SOURCES
 from eval.types import Case
 from pagestore import SpaceId
 from pagestore.values import SessionId
@@ -138,7 +137,7 @@ def main(
     sizes: Annotated[str, typer.Option(help="Numbers of turns.")] = "1000,4000,10000",
 ) -> None:
     """Print the table of every size."""
-    locomo = LoCoMo(SOURCES["locomo"].paths(data)[0])
+    locomo = LoCoMo(data / "locomo" / "locomo_dev7.json")
     haystacks = LongMemEval(data / "longmemeval" / "longmemeval_s_cleaned_dev100.json.xz")
     asked = [question.text for case in locomo.cases() for question in case.questions]
     questions = random.Random(1).sample(asked, QUESTIONS)  # noqa: S311  # no secret

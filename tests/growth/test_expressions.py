@@ -18,7 +18,7 @@ MADE_INSIDE = {
     "tiermem/text/attributes/__init__.py:question",
     "tiermem/text/statements.py:_expressions",
     "eval/datasets/renamed.py:_pattern",
-    "eval/training/data/facts.py:_exchanged",
+    "eval/research/training/data/facts.py:_exchanged",
     "tiermem/reading/exact.py:_pattern",
     "tiermem/reasoning/rules/extract.py:_after",
     "tiermem/proof/cautions.py:_compile",

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tiermem
-from eval.training.data.sources import SOURCES, check_may_ship
-from eval.training.reader.export import LARGEST
+from eval.research.training.data.sources import SOURCES, check_may_ship
+from eval.research.training.reader.export import LARGEST
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable
 from tiermem.reasoning.learned.calibration import DEFAULT_RISK, read_calibration

@@ -82,13 +82,13 @@ BUGS = (
     ),
     Bug(
         name="what moved back one place moves back again",
-        file="eval/feedback.py",
+        file="eval/research/feedback/halves.py",
         function="order_by_signals",
         before="""
             order[at - 1], order[at] = this, before
             at += 1
         """,
         after="order[at - 1], order[at] = this, before",
-        found_by=("tests/eval/test_feedback.py",),
+        found_by=("tests/eval/research/test_feedback.py",),
     ),
 )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "learned"
 LEAD: Final = 0.4
-"""What a logit of the lead counts beside the score of the search: chosen by `python -m eval rerank`."""
+"""What a logit of the lead counts beside the score of the search: chosen by `eval.research rerank`."""
 
 
 class LearnedReranker:
@@ -39,7 +39,8 @@ class LearnedReranker:
         self._reader: LearnedReader | None = None
         if not self._factors.is_file():
             raise InvalidInput(
-                f"reranker {NAME!r}: no reader at {str(self._factors)!r}; `python -m eval train` makes one"
+                f"reranker {NAME!r}: no reader at {str(self._factors)!r}; "
+                "`python -m eval.research train`, in a checkout, makes one"
             )
         try:
             check_installed()

@@ -223,8 +223,8 @@ class _LazyReader:
 def _refusal(file: Path, error: Exception) -> InvalidInput:
     """The error for a file that is no reader; it says what to do."""
     return InvalidInput(
-        f"{str(file)!r} cannot be opened as a reader ({error}): name the file that `python -m eval train` "
-        "writes, or choose reader='none'"
+        f"{str(file)!r} cannot be opened as a reader ({error}): name the file that "
+        "`python -m eval.research train` writes, or choose reader='none'"
     )
 
 
@@ -245,7 +245,8 @@ def by_reader(
     file = Path(factors).expanduser()
     if not file.is_file():
         raise InvalidInput(
-            f"no reader at {str(file)!r}: `python -m eval train` makes one; without it, choose engine='local'"
+            f"no reader at {str(file)!r}: `python -m eval.research train`, in a checkout, makes one; "
+            "without it, choose engine='local'"
         )
     return _engine(file, weights, risk=risk, embedder=embedder, named=True, trust=trust)
 

@@ -1,7 +1,7 @@
 """A linear policy over what a route sees, kept in a file, and the route that decides by it.
 
-None comes with TierMem: what there was to learn from may not be given away. `python -m eval router-train`
-writes one from runs of your own.
+None comes with TierMem: what there was to learn from may not be given away.
+`python -m eval.research router-train` writes one from runs of your own.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def policy_for(path: Path | None, *, embedder: str, turns: bool) -> RouterPolicy
     """
     if path is None:
         raise InvalidInput(
-            f"router {NAME!r} needs router_policy: a file that `python -m eval router-train` writes"
+            f"router {NAME!r} needs router_policy: a file that `python -m eval.research router-train` writes"
         )
     policy = read_policy(path)
     if policy.embedder != embedder:

@@ -1,0 +1,1 @@
+"""Whether outcomes of some questions help others of the same conversation."""
