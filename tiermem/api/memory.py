@@ -82,7 +82,7 @@ from tiermem.reading import (
 )
 from tiermem.reasoning import Engine
 from tiermem.runtime.background import Background
-from tiermem.runtime.calls import Calls, cancel_on_close, finish_on_close
+from tiermem.runtime.calls import Calls, finish_on_close, operation
 from tiermem.runtime.components import Components, EngineName, Opening
 from tiermem.runtime.jobs import CONSOLIDATING
 from tiermem.runtime.opening import build, opening_difference
@@ -235,7 +235,7 @@ class AsyncMemory:
     def _make_view(self, agent: str) -> Self:
         return type(self)(self._opened, self._user, agent=agent)
 
-    @finish_on_close
+    @operation("admin", finish=True)
     async def grant(self, agent: str, *, to_see: str) -> tuple[Grant, ...]:
         """Let an agent see what is of agent `to_see`, or of every agent (`"*"`); returns all grants in force.
 
@@ -244,7 +244,7 @@ class AsyncMemory:
         """
         return await self._set_grant(agent, to_see, given=True)
 
-    @finish_on_close
+    @operation("admin", finish=True)
     async def revoke(self, agent: str, *, to_see: str) -> tuple[Grant, ...]:
         """Undo `grant` at once; returns all grants in force. Without such a grant nothing is recorded."""
         return await self._set_grant(agent, to_see, given=False)
@@ -257,13 +257,13 @@ class AsyncMemory:
         await self._opened.drop_revoked_items()
         return components.ledger.tier1.grants
 
-    @cancel_on_close
+    @operation("read")
     async def grants(self) -> tuple[Grant, ...]:
         """Which agent may see whose, each with when it was granted; an agent gets its own alone."""
         grants = self._caller.components.ledger.tier1.grants
         return tuple(one for one in grants if self._agent in (None, one.agent))
 
-    @finish_on_close
+    @operation("write", finish=True)
     async def share(self, *unit_ids: str, reason: str) -> tuple[SummaryUnit, ...]:
         """Let everybody see units as they read, and give those that are shared now and were not before.
 
@@ -273,7 +273,7 @@ class AsyncMemory:
         """
         return await self._shared(unit_ids, reason, given=True)
 
-    @finish_on_close
+    @operation("write", finish=True)
     async def unshare(self, *unit_ids: str, reason: str) -> tuple[SummaryUnit, ...]:
         """Undo `share`, and give the units that were shared; answers that were made of them are not seen any
         more by who may not see them.
@@ -288,7 +288,7 @@ class AsyncMemory:
         await self._opened.drop_revoked_items()
         return changed
 
-    @finish_on_close
+    @operation("write", finish=True)
     @spelled_out(Attribution)
     async def add(
         self,
@@ -349,7 +349,7 @@ class AsyncMemory:
         """The sessions under the ids of the stored chats that they continue."""
         return await continue_chats(self._caller.components.ledger, sessions, self._agent)
 
-    @cancel_on_close
+    @operation("write")
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
         """Seal open pages (of one session, or all), summarise what is pending, finish background work.
 
@@ -364,7 +364,7 @@ class AsyncMemory:
         await self._jobs.drain()
         return replace(await self._index_pending(report), sealed=sealed)
 
-    @cancel_on_close
+    @operation("write")
     async def index_pending(self, *, progress: Progress | None = None) -> Flushed:
         """Summarise every sealed page that has no units yet and bring the index up to the ledger.
 
@@ -374,7 +374,7 @@ class AsyncMemory:
         await self._jobs.drain()
         return await self._index_pending(report)
 
-    @cancel_on_close
+    @operation("read")
     @spelled_out(Filters)
     async def ask(
         self,
@@ -438,7 +438,7 @@ class AsyncMemory:
             await self._background.after_answering()
         return answer
 
-    @cancel_on_close
+    @operation("read")
     @spelled_out(Filters)
     async def search(
         self,
@@ -464,7 +464,7 @@ class AsyncMemory:
         await self._background.wait_for_index()
         return await self._caller.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
 
-    @cancel_on_close
+    @operation("read")
     @spelled_out(Filters)
     async def recall(
         self,
@@ -544,7 +544,7 @@ class AsyncMemory:
         self._opened.watchers.add(workspace)
         return workspace
 
-    @cancel_on_close
+    @operation("read")
     @spelled_out(Filters)
     async def context(
         self,
@@ -563,17 +563,17 @@ class AsyncMemory:
         await self._background.wait_for_index()
         return await self._caller.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
 
-    @cancel_on_close
+    @operation("read")
     async def audit(self, answer_id: str) -> Audit:
         """The trail from an answer to the characters of the pages it rests on. Raises `UnknownId`."""
         return await self._caller.reader.audit(arguments.answer(answer_id))
 
-    @cancel_on_close
+    @operation("read")
     async def answers(self) -> tuple[AnswerInfo, ...]:
         """Every answer given, oldest first: id, question, time, route."""
         return self._caller.reader.answers()
 
-    @cancel_on_close
+    @operation("read")
     async def page(self, page_id: str) -> MarkedPage:
         """One page with its words and lines, all of them, and which were taken back and why.
 
@@ -582,17 +582,17 @@ class AsyncMemory:
         """
         return await self._caller.reader.page(arguments.page_or_turn(page_id))
 
-    @cancel_on_close
+    @operation("read")
     async def pages(self, session: str | None = None) -> Sequence[MarkedPageInfo]:
         """Sealed pages, oldest first, without their words, and where words of them were taken back."""
         return await self._caller.reader.pages(arguments.any_session(session))
 
-    @cancel_on_close
+    @operation("read")
     async def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""
         return await self._caller.reader.open_pages(arguments.any_session(session))
 
-    @cancel_on_close
+    @operation("read")
     async def units(
         self, session: str | None = None, *, as_of: TimeLike | None = None
     ) -> tuple[SummaryUnit, ...]:
@@ -600,7 +600,7 @@ class AsyncMemory:
         moment, only = arguments.past(as_of), arguments.any_session(session)
         return await self._caller.reader.units(only, as_of=moment)
 
-    @cancel_on_close
+    @operation("read")
     async def get(self, id: str) -> SummaryUnit | MarkedPage | Answer:  # noqa: A002  (the name people use)
         """The unit, page or answer of this id, whichever it is; a unit also when it no longer holds.
 
@@ -608,7 +608,7 @@ class AsyncMemory:
         """
         return await self._caller.get(text_in(id, "id"))
 
-    @cancel_on_close
+    @operation("write")
     async def apply_findings(self) -> tuple[WriteBack, ...]:
         """Decide on every finding still pending; each decision is recorded, SKIP included.
 
@@ -620,7 +620,7 @@ class AsyncMemory:
         report = await self._background.write_back()
         return report.decisions
 
-    @cancel_on_close
+    @operation("write")
     async def consolidate(self, *, dry_run: bool = False, progress: Progress | None = None) -> Consolidation:
         """Do now what waits, and merge units that tell the same: one pass, while no question is under way.
 
@@ -644,7 +644,7 @@ class AsyncMemory:
                 components.clock(), moment=self._background.idle_window, progress=callback
             )
 
-    @cancel_on_close
+    @operation("write")
     async def redate(self, *, dry_run: bool = False, progress: Progress | None = None) -> DateReport:
         """Compute the dates of units again where the rules of dates have changed since they were made.
 
@@ -670,7 +670,7 @@ class AsyncMemory:
             self._background.index_open_turns()
         return report
 
-    @cancel_on_close
+    @operation("admin")
     async def reindex(self) -> Reindexed:
         """Delete this space from the index and build it again from pages and ledger; no model call."""
         self._caller.require_owner("reindex")
@@ -680,7 +680,7 @@ class AsyncMemory:
             done = await components.writer.reindex()
         return Reindexed(units=done.units, pages=done.pages)
 
-    @finish_on_close
+    @operation("write", finish=True)
     async def checkpoint(self) -> Checkpoint:
         """Commit to everything so far; keep it elsewhere to prove later that nothing was altered.
 
@@ -692,13 +692,13 @@ class AsyncMemory:
             components.ledger.current_checkpoint() if components.read_only else components.ledger.checkpoint()
         )
 
-    @cancel_on_close
+    @operation("read")
     async def verify(self, checkpoint: Checkpoint | None = None) -> VerifyReport:
         """Re-derive every hash; with a checkpoint kept elsewhere, that it is still a prefix of this log."""
         self._caller.require_owner("verify")
         return await self._caller.components.ledger.verify(arguments.any_checkpoint(checkpoint))
 
-    @cancel_on_close
+    @operation("read")
     async def bundle(
         self, answer_id: str, *, checkpoint: Checkpoint | None = None, whole_pages: bool = False
     ) -> Bundle:
@@ -720,7 +720,7 @@ class AsyncMemory:
             shows=None if sees.all else sees.page,
         )
 
-    @cancel_on_close
+    @operation("admin")
     async def backup(
         self,
         to: str | Path,
@@ -748,7 +748,7 @@ class AsyncMemory:
             progress=arguments.progress(progress),
         )
 
-    @cancel_on_close
+    @operation("read")
     async def export(
         self,
         to: str | Path | IO[bytes],
@@ -779,7 +779,7 @@ class AsyncMemory:
             sees=self._caller.sees,
         )
 
-    @cancel_on_close
+    @operation("read")
     async def prove_growth(self, old: Checkpoint, new: Checkpoint | None = None) -> GrowthProof:
         """That the log only grew from `old` to `new` (to now); raises `Corrupt` when it did not."""
         self._caller.require_owner("prove_growth")
@@ -787,7 +787,7 @@ class AsyncMemory:
         before, after = arguments.checkpoint(old, "old"), arguments.any_checkpoint(new, "new")
         return await ledger.prove_growth(before, after or await ledger.current_checkpoint())
 
-    @cancel_on_close
+    @operation("read")
     async def replay(self, answer_id: str, *, rerun: bool = False) -> Replay:
         """A past answer as the ledger keeps it: candidates, scores, route, prompts, checks.
 
@@ -799,7 +799,7 @@ class AsyncMemory:
             return await replaying.rerun(self._caller.writable, past, self._caller.sees)
         return await replaying.replay(self._caller.components, past)
 
-    @cancel_on_close
+    @operation("read")
     async def omissions(self, page: str | None = None, *, session: str | None = None) -> OmissionReport:
         """Numbers, dates, names, negations and rare words that no unit keeps: of one page, a session, or all.
 
@@ -813,7 +813,7 @@ class AsyncMemory:
             sees=self._caller.sees,
         )
 
-    @cancel_on_close
+    @operation("write")
     async def redistil(self, page_id: str) -> Redistilled:
         """Summarise a page again, with a list of what its units lost. New units that code confirms are added.
 
@@ -829,7 +829,7 @@ class AsyncMemory:
             with components.paying(Meter()):
                 return await components.writer.redistil(again)
 
-    @finish_on_close
+    @operation("write", finish=True)
     async def withdraw(self, unit_id: str, *, reason: str = "", dry_run: bool = False) -> Withdrawn:
         """Take a unit back: it is recalled no more, and what it superseded returns.
 
@@ -853,7 +853,7 @@ class AsyncMemory:
             beside=self._caller.visible_units(done.beside),
         )
 
-    @finish_on_close
+    @operation("write", finish=True)
     async def restore(self, unit_id: str, *, reason: str) -> Restored:
         """Undo `withdraw`: the unit holds again, its words are evidence, what it supersedes does not hold.
 
@@ -865,7 +865,7 @@ class AsyncMemory:
         async with self._lock.shared():
             return await components.writer.restore(unit, why)
 
-    @finish_on_close
+    @operation("write", finish=True)
     @spelled_out(Attribution)
     async def remember(
         self,
@@ -890,7 +890,7 @@ class AsyncMemory:
             done = await components.writer.remember(into, turn)
         return await self._finish_statement(done)
 
-    @finish_on_close
+    @operation("write", finish=True)
     @spelled_out(Attribution)
     async def correct(
         self,
@@ -947,7 +947,7 @@ class AsyncMemory:
         self._background.index_open_turns()
         return replace(remembered, beside=self._caller.visible_units(remembered.beside))
 
-    @finish_on_close
+    @operation("write", finish=True)
     async def feedback(
         self,
         answer: str | Answer | None = None,
@@ -980,7 +980,7 @@ class AsyncMemory:
                 of, outcome=turned_out, output=said, by=judge, sees=self._caller.sees
             )
 
-    @cancel_on_close
+    @operation("read")
     async def signals(self, unit_id: str, *, as_of: TimeLike | None = None) -> Signals:
         """What is known of a unit besides what it says, now or at a past moment: importance, uses, weight.
 
@@ -989,7 +989,7 @@ class AsyncMemory:
         """
         return await self._caller.reader.signals(arguments.unit(unit_id), as_of=arguments.past(as_of))
 
-    @cancel_on_close
+    @operation("read")
     async def trail(self, unit_id: str) -> tuple[UnitHistory, ...]:
         """A unit with all it supersedes and all that supersedes it, oldest first, each with its words and the
         outcomes that moved its weight. Raises `UnknownId`.
@@ -998,7 +998,7 @@ class AsyncMemory:
 
     history = trail
 
-    @finish_on_close
+    @operation("erase", finish=True)
     async def erase(
         self,
         *,
@@ -1037,13 +1037,13 @@ class AsyncMemory:
         async with self._lock.shared() if tried else self._lock.exclusive():
             return await (plan_erasure if tried else erase)(self._caller, selection, why)
 
-    @cancel_on_close
+    @operation("admin")
     async def leftover_scan(self, words: Sequence[str]) -> LeftoverScan:
         """Look through every file or table of the store, without other spaces, for these runs of words."""
         self._caller.require_owner("leftover_scan")
         return await scan_leftovers(self._caller, fingerprints_of(arguments.runs(words)))
 
-    @cancel_on_close
+    @operation("read")
     async def stats(self) -> Stats:
         """Counts of the space, what waits, and what was left unread."""
         components, sees = self._caller.components, self._caller.sees

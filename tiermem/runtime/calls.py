@@ -14,6 +14,7 @@ import anyio
 
 from tiermem.errors import MemoryClosed
 from tiermem.observing import observed
+from tiermem.wire import Right
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -94,6 +95,20 @@ def cancel_on_close(method: _Method[_H, _P, _T]) -> _Call[_H, _P, _T]:
 def finish_on_close(method: _Method[_H, _P, _T]) -> _Call[_H, _P, _T]:
     """A public method that closing waits for."""
     return _call(method, finish=True)
+
+
+def operation(right: Right, *, finish: bool = False) -> Callable[[_Method[_H, _P, _T]], _Call[_H, _P, _T]]:
+    """A public method that is offered over HTTP too, to keys with this right.
+
+    `finish` is whether closing waits for it; else it raises `MemoryClosed`.
+    """
+
+    def decorate(method: _Method[_H, _P, _T]) -> _Call[_H, _P, _T]:
+        call = _call(method, finish=finish)
+        call.right = right  # type: ignore[attr-defined]  # `wire.operations` reads it
+        return call
+
+    return decorate
 
 
 def _call(method: _Method[_H, _P, _T], *, finish: bool) -> _Call[_H, _P, _T]:

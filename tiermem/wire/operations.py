@@ -1,6 +1,6 @@
 """The table of what a memory does, made of the signatures of its public methods: one that is new is in it.
 
-Only the right that an operation needs is written here by hand; one without a right needs `admin`.
+A method is an operation if `tiermem.runtime.calls.operation` decorates it, which names the right it needs.
 """
 
 from __future__ import annotations
@@ -13,31 +13,7 @@ from types import GenericAlias
 from typing import Any, Literal, get_type_hints
 
 Right = Literal["read", "write", "erase", "admin"]
-"""What a key may do. `admin` may do everything."""
-
-RIGHTS: Mapping[str, Right] = {
-    **dict.fromkeys(
-        (
-            *("ask", "search", "recall", "context", "audit", "answers", "page", "pages", "open_pages"),
-            *("units", "get", "verify", "bundle", "export", "prove_growth", "replay", "omissions"),
-            *("signals", "trail", "stats", "grants"),
-        ),
-        "read",
-    ),
-    **dict.fromkeys(
-        (
-            *("add", "remember", "correct", "feedback", "withdraw", "restore", "checkpoint"),
-            *("flush", "index_pending", "apply_findings", "consolidate", "redate", "redistil"),
-            *("share", "unshare"),
-        ),
-        "write",
-    ),
-    "erase": "erase",
-    **dict.fromkeys(("backup", "reindex", "leftover_scan", "grant", "revoke"), "admin"),
-}
-"""What each operation needs. A question needs `read`, though its answer is recorded, to be audited later."""
-
-_NO_OPERATIONS = ("open", "close", "ingest")
+"""What a key may do. `admin` may do everything. A question needs `read`, though its answer is recorded."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +26,8 @@ class Operation:
     @property
     def right(self) -> Right:
         """What a key needs to call it."""
-        return RIGHTS.get(self.name, "admin")
+        right: Right = self.method.right
+        return right
 
     @property
     def writes(self) -> bool:
@@ -117,9 +94,7 @@ def operations(kind: type) -> dict[str, Operation]:
 
 def _methods(kind: type) -> Iterator[Operation]:
     for name, method in vars(kind).items():
-        if name.startswith("_") or name in _NO_OPERATIONS or not inspect.iscoroutinefunction(method):
-            continue
-        if method.__name__ == name:
+        if hasattr(method, "right") and method.__name__ == name:
             yield Operation(name=name, method=method)
 
 

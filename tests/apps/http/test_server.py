@@ -13,7 +13,7 @@ from tests.apps.http.conftest import SAID, Serving
 from tiermem.apps.http.limits import Limits
 from tiermem.apps.http.openapi import document, encode_document
 from tiermem.apps.http.service import OPERATIONS
-from tiermem.wire import RIGHTS, plain, read_as
+from tiermem.wire import plain, read_as
 
 pytestmark = pytest.mark.anyio
 
@@ -95,7 +95,6 @@ async def test_each_public_method_is_an_operation_with_a_right_and_a_place_in_th
         if inspect.iscoroutinefunction(method) and not name.startswith("_")
     }
     assert methods - OPERATIONS.keys() == {"close", "history", "ingest"}  # ingest is calls of add
-    assert RIGHTS.keys() <= OPERATIONS.keys()
     async with serving() as client:
         described = (await client.get("/openapi.json")).json()
     assert described == json.loads(json.dumps(document())) | {"security": [{"key": []}, {}]}
@@ -120,16 +119,21 @@ async def test_the_document_is_encoded_once(serving: Serving) -> None:
     assert json.loads(encode_document(is_open=False))["security"] == [{"key": []}]
 
 
-def test_a_method_that_nobody_gave_a_right_to_needs_all_of_them() -> None:
+def test_a_method_is_offered_with_the_right_that_it_names_and_not_without_one() -> None:
+    from tiermem.runtime.calls import operation
+    from tiermem.wire import operations
+
     class Newer(tiermem.AsyncMemory):
+        @operation("erase")
         async def dream(self, about: str = "sheep") -> tuple[str, ...]:
             """What it dreams of."""
             return (about,)
 
-    from tiermem.wire import operations
+        async def sleep(self) -> None:
+            """Is not offered."""
 
-    (operation,) = operations(Newer).values()
-    assert (operation.name, operation.right) == ("dream", "admin")
+    (offered,) = operations(Newer).values()
+    assert (offered.name, offered.right) == ("dream", "erase")
 
 
 async def test_spaces_are_opened_when_used_and_closed_when_others_are(
