@@ -25,7 +25,7 @@ from eval.progress import watching
 from eval.recorded import read_facts, recorded, renamed_claim
 from eval.runner import RunPlan, qa, replay, retrieval
 from eval.systems import Setup, candidates, mem0
-from eval.systems.profiles import profile
+from eval.systems.registry import TIERMEM, Variant
 from eval.types import CaseId, Dataset
 from tiermem import Settings
 from tiermem.embedding.minilm import MiniLMEmbedder, Precision
@@ -70,6 +70,17 @@ class Request:
     keep: bool = False
     profile: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    variants: Mapping[str, Variant] = field(default_factory=lambda: TIERMEM)
+    adapt: Callable[[Engine], Engine] | None = None
+    """What makes the engine of TierMem's memories from the one that was asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extension:
+    """What another command line adds: variants of TierMem, and what changes a request before it is run."""
+
+    variants: Mapping[str, Variant] = field(default_factory=lambda: TIERMEM)
+    change: Callable[[Request], Request] = lambda request: request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +93,19 @@ class Engines:
 
 
 async def audited(
-    folder: RunFolder, *, rerun: int | None, threads: int = 2, cache: Path | None = None
+    folder: RunFolder,
+    *,
+    rerun: int | None,
+    threads: int = 2,
+    cache: Path | None = None,
+    variants: Mapping[str, Variant] = TIERMEM,
 ) -> Audited:
     """Every answer of a kept run looked up, and asked again without a model; see `eval.auditing`."""
     if rerun != 0 and folder.manifest.models:
         raise InvalidInput(f"{folder.manifest.engine!r} would be asked, and paid, again: add --rerun 0")
     _check_same_reader(folder.manifest, rerun)
     with kept_setup(folder, threads, cache) as setup, watching() as watcher:
-        return await audit(folder, setup, watcher, rerun=rerun)
+        return await audit(folder, replace(setup, variants=variants), watcher, rerun=rerun)
 
 
 def _check_same_reader(kept: Manifest, rerun: int | None) -> None:
@@ -137,18 +153,8 @@ def opened_embedder(precision: Precision, threads: int, cache: Path | None) -> I
         embedder.close()
 
 
-def with_profile(request: Request) -> Request:
-    """The request with what its profile sets; settings and styles that were asked for come first."""
-    if request.profile is None:
-        return request
-    named = profile(request.profile)
-    styles = request.judge_styles or (named.judge_styles if request.judge else ())
-    return replace(request, settings={**named.settings, **request.settings}, judge_styles=styles)
-
-
 async def run(request: Request) -> RunFolder:
     """Do what is asked, or go on with it; the folder holds the results."""
-    request = with_profile(request)
     dataset = dataset_of(request)
     engine = engines_of(request)
     _check_read(request, engine)
@@ -156,7 +162,12 @@ async def run(request: Request) -> RunFolder:
     try:
         with opened_embedder(request.precision, request.threads, request.cache) as embedder:
             setup = Setup(
-                embedder=embedder, engine=engine.of, counter=token_counter(), settings=request.settings
+                embedder=embedder,
+                engine=engine.of,
+                counter=token_counter(),
+                settings=request.settings,
+                variants=request.variants,
+                adapt=request.adapt,
             )
             taking_part = candidates(request.systems, setup)
             manifest = _manifest(request, dataset, engine, judge)

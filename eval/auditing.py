@@ -14,7 +14,7 @@ from pathlib import Path
 
 from eval.folder import RunFolder
 from eval.runner import Observer
-from eval.systems.registry import TIERMEM, Setup, tiermem
+from eval.systems.registry import Setup, tiermem
 from eval.types import CaseId, Reply, Result
 from tiermem import Difference, Replay
 from tiermem.errors import InvalidInput
@@ -51,7 +51,7 @@ async def audit(folder: RunFolder, setup: Setup, observer: Observer, *, rerun: i
     observer.starts("audit", len(results))
     audited = Audited()
     for (system, case), group in groupby(results, key=_home):
-        memory = tiermem(system, setup, case, kept(folder, system, case))
+        memory = tiermem(system, setup, case, kept(folder, setup, system, case))
         await memory.reopen()
         try:
             for result in group:
@@ -83,9 +83,11 @@ def _home(result: Result) -> tuple[str, CaseId]:
     return result.system, result.case
 
 
-def kept(folder: RunFolder, system: str, case: CaseId) -> Path:
+def kept(folder: RunFolder, setup: Setup, system: str, case: CaseId) -> Path:
     """Where a run kept the memory of a case; `InvalidInput` where it kept none."""
-    where = folder.memory(case, TIERMEM[system].home)
+    if system not in setup.variants:
+        raise InvalidInput(f"no system {system!r}; what it answered cannot be looked up")
+    where = folder.memory(case, setup.variants[system].home)
     if not where.is_dir():
         raise InvalidInput(f"the memories of {str(folder.path)!r} were not kept: run it with --keep")
     return where

@@ -15,7 +15,7 @@ from tiermem.apps.cli.group import CommandGroup
 from tiermem.errors import InvalidInput, TierMemError
 
 if TYPE_CHECKING:
-    from eval.arrange import Request
+    from eval.arrange import Extension, Request
     from eval.datasets import Choice
     from eval.judge import Style
 
@@ -41,12 +41,6 @@ class DatasetName(StrEnum):
     LONGMEMEVAL = "longmemeval"
     REALTALK = "realtalk"
     BEAM = "beam"
-
-
-class ProfileName(StrEnum):
-    """Named sets of settings."""
-
-    PAPER = "paper"
 
 
 class EngineName(StrEnum):
@@ -129,10 +123,6 @@ JudgeStyle = Annotated[
         "--judge-style", help="strict (without), generous (same topic or time), or both, comma-separated."
     ),
 ]
-Profile = Annotated[
-    ProfileName | None,
-    typer.Option("--profile", help="paper: recall, router, search and judging as in From Lossy to Verified."),
-]
 Prices = Annotated[Path | None, typer.Option("--prices", help="JSON of prices a million tokens, by model.")]
 Concurrency = Annotated[
     int | None, typer.Option("--concurrency", min=1, help="Questions at once (1; 8 with a model).")
@@ -148,6 +138,7 @@ Keep = Annotated[
 
 @app.command("retrieval")
 def retrieval_command(
+    context: typer.Context,
     dataset: Dataset,
     data: Data,
     *,
@@ -193,11 +184,12 @@ def retrieval_command(
         threads=threads,
         cache=cache,
     )
-    _run(request, as_json=as_json)
+    _run(_extension(context).change(request), as_json=as_json)
 
 
 @app.command("qa")
 def qa_command(
+    context: typer.Context,
     dataset: Dataset,
     data: Data,
     *,
@@ -215,7 +207,6 @@ def qa_command(
     units: Units = UnitsName.ENGINE,
     judge: JudgeOption = None,
     judge_style: JudgeStyle = None,
-    profile: Profile = None,
     prices: Prices = None,
     concurrency: Concurrency = None,
     precision: PrecisionOption = "fp32",
@@ -247,7 +238,6 @@ def qa_command(
         units=None if units is UnitsName.ENGINE else "rules",
         judge=judge,
         judge_styles=_styles(judge_style),
-        profile=None if profile is None else profile.value,
         prices=prices,
         concurrency=concurrency,
         precision=precision,
@@ -255,11 +245,12 @@ def qa_command(
         cache=cache,
         keep=keep,
     )
-    _run(request, as_json=as_json)
+    _run(_extension(context).change(request), as_json=as_json)
 
 
 @app.command("replay")
 def replay_command(
+    context: typer.Context,
     dataset: Dataset,
     data: Data,
     *,
@@ -278,7 +269,6 @@ def replay_command(
     units: Units = UnitsName.ENGINE,
     judge: JudgeOption = None,
     judge_style: JudgeStyle = None,
-    profile: Profile = None,
     prices: Prices = None,
     concurrency: Concurrency = None,
     precision: PrecisionOption = "fp32",
@@ -311,7 +301,6 @@ def replay_command(
         units=None if units is UnitsName.ENGINE else "rules",
         judge=judge,
         judge_styles=_styles(judge_style),
-        profile=None if profile is None else profile.value,
         prices=prices,
         concurrency=concurrency,
         precision=precision,
@@ -319,7 +308,7 @@ def replay_command(
         cache=cache,
         keep=keep,
     )
-    _run(request, as_json=as_json)
+    _run(_extension(context).change(request), as_json=as_json)
 
 
 @app.command("report")
@@ -347,6 +336,7 @@ def report_command(
 
 @app.command("audit")
 def audit_command(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run made with --keep.")],
     *,
     rerun: Annotated[
@@ -366,7 +356,9 @@ def audit_command(
     from eval.folder import RunFolder
 
     opened = RunFolder.open(folder)
-    found = anyio.run(partial(audited, opened, rerun=rerun, threads=threads, cache=cache))
+    variants = _extension(context).variants
+    asked = partial(audited, opened, rerun=rerun, threads=threads, cache=cache, variants=variants)
+    found = anyio.run(asked)
     if as_json:
         from tiermem.apps.present.as_json import print_json
 
@@ -427,6 +419,12 @@ def _out(given: Path | None, dataset: DatasetName, kind: str, *, resume: bool) -
     if given is None and resume:
         raise InvalidInput("--resume needs --out: the folder of the run to go on with")
     return given or Path("runs") / f"{dataset.value}-{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+
+
+def _extension(context: typer.Context) -> Extension:
+    from eval.arrange import Extension
+
+    return context.obj if isinstance(context.obj, Extension) else Extension()
 
 
 def _run(request: Request, *, as_json: bool) -> None:

@@ -71,7 +71,7 @@ def test_a_reranker_that_is_chosen_by_name_is_asked_about_the_pages_of_a_search(
             return await super().score(question, found)
 
     monkeypatch.setattr(module, "Overlap", Told)
-    with tiermem.open(tmp_path / "memory", **ALL_THREE, search_first=True, links=False) as memory:
+    with tiermem.open(tmp_path / "memory", **ALL_THREE, links=False) as memory:
         memory.add("My dog Biscuit is allergic to chicken.", speaker="Bob", session="dogs")
         memory.add("My dog Rex likes tea.", speaker="Bob", session="tea")
         memory.flush()
@@ -98,8 +98,7 @@ def test_a_policy_of_eviction_is_chosen_by_its_name(tmp_path: Path) -> None:
         ({"index": "plane"}, "'postgresql://<database with pgvector>' or 'plain'"),
         (
             {"reranker": "none"},
-            "reranker: 'none' is not known: give 'learned', 'entities', 'cross-encoder:<directory>' or "
-            "'overlap'",
+            "reranker: 'none' is not known: give 'learned', 'cross-encoder:<directory>' or 'overlap'",
         ),
     ],
 )

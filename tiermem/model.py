@@ -344,8 +344,7 @@ class Decision:
 
     `score` runs from 0 to 1 and is no probability of being right; numbers of different routers do not
     compare. Of `rules` and `gate` it is the share of the question's words that the best evidence holds, of
-    `nearest` the cosine of the nearest, of `learned` the chance its policy gives to answering, of `llm` how
-    sure the model calls itself. No decision reads it.
+    `llm` how sure the model calls itself. No decision reads it.
     """
 
     action: Action

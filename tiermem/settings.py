@@ -27,7 +27,7 @@ from tiermem.reasoning.learned.calibration import DEFAULT_RISK
 from tiermem.trust import DEFAULT_LEVELS
 
 When = Literal["inline", "background", "deferred"]
-RouterName = Literal["fused", "llm", "gate", "nearest", "learned", "always", "never"]
+RouterName = Literal["fused", "llm", "gate", "always", "never"]
 
 EMBEDDED = "embedded"
 IN_PROCESS = "memory"
@@ -96,9 +96,9 @@ class Settings(BaseSettings):
     """
 
     reranker: str | None = None
-    """What judges again how well found turns or pages fit: `learned`, turns by the small reader; `entities`,
-    pages by HTM-EAR's score; `cross-encoder:<directory>`, pages by a model of yours; or one that an installed
-    package brings (`tiermem.rerankers`). `None`: nothing does.
+    """What judges again how well found turns or pages fit: `learned`, turns by the small reader;
+    `cross-encoder:<directory>`, pages by a model of yours; or one that an installed package brings
+    (`tiermem.rerankers`). `None`: nothing does.
     """
 
     page_tokens: int = Field(default=1000, ge=50)
@@ -123,15 +123,8 @@ class Settings(BaseSettings):
     router: RouterName | None = None
     """Who decides whether what was recalled is enough. `fused`: none beforehand, the answer says itself
     whether it is complete (one call). `llm`: the engine is asked first, as published (two calls). `gate`:
-    rules on similarity and covered terms. `nearest`: whether what is nearest in meaning is near enough, for
-    the embedder, and names what the question names. `learned`: the policy of `router_policy`. `always`
-    and `never` read more every time and never. `None` is `fused` for an engine that asks a model and `gate`
-    for rules.
-    """
-    router_policy: Path | None = None
-    """File of the policy that `router="learned"` decides by, as `eval.research router-train` writes it. None
-    comes with TierMem; one that was learned with another embedder, or from units alone where turns are
-    recalled (`recall_turns`), is refused.
+    rules on similarity and covered terms. `always` and `never` read more every time and never. `None` is
+    `fused` for an engine that asks a model and `gate` for rules.
     """
     reader: str = "auto"
     """What words answers where no language model does: `auto`, the small reader that comes with the package,
@@ -146,16 +139,6 @@ class Settings(BaseSettings):
     """Single turns recalled with the units; 0 for units alone, as published."""
     recall_tokens: int = Field(default=1000, ge=1)
     """Tokens that recalled units and turns may take together."""
-    recall_by: Literal["hybrid", "vectors"] = "hybrid"
-    """How units are found: by all signals, or by their vectors alone, as published."""
-    search_first: bool = False
-    """Whether research searches for the question itself before its first plan, as published (Algorithm 1)."""
-    route_reply: Literal["reasoned", "action"] = "reasoned"
-    """What a model replies as router: its action with a reason and how sure it is, or the action alone, as
-    published.
-    """
-    abstain: bool = True
-    """Whether a model may leave a question unanswered; the published system always answers."""
     unproved: Unproved = "mark"
     """What becomes of an answer that has unsupported words, is too long to be checked, or has only words of
     another memory: `mark` gives it with `supported=False`, `abstain` withholds it.

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated
+
 import typer
 
+from eval.cli import audit_command, qa_command, replay_command, retrieval_command
 from eval.research.ear.command import ear_command
 from eval.research.feedback.command import feedback_command
 from eval.research.htm.command import htm_command
@@ -13,6 +18,13 @@ from eval.research.training.reader.command import calibrate_command, train_comma
 from eval.research.training.reranker.command import rerank_command
 from eval.research.training.router.command import router_data_command, router_train_command
 from tiermem.apps.cli.group import CommandGroup
+
+
+class ProfileName(StrEnum):
+    """Named sets of settings."""
+
+    PAPER = "paper"
+
 
 app = typer.Typer(
     name="eval.research",
@@ -24,6 +36,35 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+@app.callback()
+def extend(
+    context: typer.Context,
+    *,
+    profile: Annotated[
+        ProfileName | None,
+        typer.Option(
+            "--profile",
+            help="paper: router, search, answers and judging as in From Lossy to Verified (qa, replay).",
+        ),
+    ] = None,
+) -> None:
+    """Systems of research take part in `retrieval`, `qa`, `replay` and `audit`."""
+    from eval.arrange import Extension, Request
+    from eval.research.published import with_profile
+    from eval.research.systems import VARIANTS
+
+    def change(request: Request) -> Request:
+        request = replace(request, variants=VARIANTS)
+        return request if profile is None else with_profile(request, profile.value)
+
+    context.obj = Extension(variants=VARIANTS, change=change)
+
+
+app.command("retrieval")(retrieval_command)
+app.command("qa")(qa_command)
+app.command("replay")(replay_command)
+app.command("audit")(audit_command)
 app.command("calibrate")(calibrate_command)
 app.command("ear")(ear_command)
 app.command("feedback")(feedback_command)

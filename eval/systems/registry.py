@@ -21,46 +21,51 @@ from tiermem.reasoning import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
-    """What all systems of a run have in common: embedder, engine (by case), token counter.
+class Variant:
+    """A way to read or write one TierMem memory. Variants that write alike share a `home`.
 
-    `settings` go to every TierMem memory.
+    `engine` makes the engine of this variant from that of the run, for the embedder.
     """
-
-    embedder: Embedder
-    engine: Callable[[CaseId], Engine]
-    counter: TokenCounter
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Variant:
-    """A way to read or write one TierMem memory. Variants that write alike share a `home`."""
 
     mode: Mode = "router"
     turns_by: Literal["turns", "units"] = "turns"
     consolidates: bool = False
     home: str = "tiermem"
     given: Mapping[str, Any] = field(default_factory=dict)
+    engine: Callable[[Engine, Embedder], Engine] | None = None
 
 
-TIERMEM: Final[Mapping[str, _Variant]] = {
-    "tiermem": _Variant(),
-    "tiermem:units": _Variant(turns_by="units"),
-    "tiermem:consolidated": _Variant(turns_by="units", consolidates=True, home="tiermem-consolidated"),
-    "tiermem:summary": _Variant(mode="summary", given={"recall_turns": 0}),
-    "tiermem:recalled": _Variant(mode="summary"),
-    "tiermem:raw": _Variant(mode="raw"),
-    "tiermem:no-links": _Variant(given={"links": False}),
-    "tiermem:llm": _Variant(given={"router": "llm"}),
-    "tiermem:fused": _Variant(given={"router": "fused"}),
-    "tiermem:gate": _Variant(given={"router": "gate"}),
-    "tiermem:nearest": _Variant(given={"router": "nearest"}),
-    "tiermem:learned": _Variant(given={"reranker": "learned"}),
-    "tiermem:entities": _Variant(given={"reranker": "entities"}),
-    "tiermem:always": _Variant(given={"router": "always"}),
-    "tiermem:no-recall": _Variant(home="tiermem-no-recall", given={"write_back_variant": "no-recall"}),
+TIERMEM: Final[Mapping[str, Variant]] = {
+    "tiermem": Variant(),
+    "tiermem:units": Variant(turns_by="units"),
+    "tiermem:consolidated": Variant(turns_by="units", consolidates=True, home="tiermem-consolidated"),
+    "tiermem:summary": Variant(mode="summary", given={"recall_turns": 0}),
+    "tiermem:recalled": Variant(mode="summary"),
+    "tiermem:raw": Variant(mode="raw"),
+    "tiermem:no-links": Variant(given={"links": False}),
+    "tiermem:llm": Variant(given={"router": "llm"}),
+    "tiermem:fused": Variant(given={"router": "fused"}),
+    "tiermem:gate": Variant(given={"router": "gate"}),
+    "tiermem:learned": Variant(given={"reranker": "learned"}),
+    "tiermem:always": Variant(given={"router": "always"}),
+    "tiermem:no-recall": Variant(home="tiermem-no-recall", given={"write_back_variant": "no-recall"}),
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What all systems of a run have in common: embedder, engine (by case), token counter.
+
+    `settings` go to every TierMem memory, and `adapt` makes its engine; `variants` are its systems by name.
+    """
+
+    embedder: Embedder
+    engine: Callable[[CaseId], Engine]
+    counter: TokenCounter
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    variants: Mapping[str, Variant] = field(default_factory=lambda: TIERMEM)
+    adapt: Callable[[Engine], Engine] | None = None
+
 
 Make = Callable[[Setup, Path], Retriever]
 
@@ -81,22 +86,23 @@ RETRIEVERS: Final[Mapping[str, Make]] = {
 }
 
 
-def names() -> tuple[str, ...]:
+def names(variants: Mapping[str, Variant] = TIERMEM) -> tuple[str, ...]:
     """Every system there is."""
-    return (*TIERMEM, *RETRIEVERS)
+    return (*variants, *RETRIEVERS)
 
 
 def candidates(wanted: Sequence[str], setup: Setup) -> list[Participant]:
     """The systems of these names, in this order; `InvalidInput` names one that does not exist."""
-    unknown = [name for name in wanted if name not in names()]
+    known = names(setup.variants)
+    unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
-        raise InvalidInput(f"no system {', '.join(map(repr, unknown))}; there are: {', '.join(names())}")
+        raise InvalidInput(f"no system {', '.join(map(repr, unknown))}; there are: {', '.join(known)}")
     return [_candidate(name, setup) for name in dict.fromkeys(wanted)]
 
 
 def _candidate(name: str, setup: Setup) -> Participant:
-    if name in TIERMEM:
-        return Participant(name=name, home=TIERMEM[name].home, open=_opening(name, setup))
+    if name in setup.variants:
+        return Participant(name=name, home=setup.variants[name].home, open=_opening(name, setup))
     return Participant(name=name, home=name, open=_answering(RETRIEVERS[name], setup))
 
 
@@ -109,7 +115,11 @@ def _opening(name: str, setup: Setup) -> Callable[[CaseId, Path], Awaitable[Syst
 
 def tiermem(name: str, setup: Setup, case: CaseId, directory: Path) -> TierMem:
     """The variant of this name over the memory of one case, not opened yet."""
-    variant, engine = TIERMEM[name], setup.engine(case)
+    variant, engine = setup.variants[name], setup.engine(case)
+    if setup.adapt is not None:
+        engine = setup.adapt(engine)
+    if variant.engine is not None:
+        engine = variant.engine(engine, setup.embedder)
     given = {
         "router": "gate" if engine.free else "fused",  # what `open` chooses for an engine of its own
         **setup.settings,

@@ -103,18 +103,6 @@ def test_both_judges_grade_one_run_as_typed(
     assert [prompt.partition("@")[0] for prompt in prompts] == ["judge", "judge-generous"]
 
 
-def test_a_profile_is_told_in_the_manifest_and_the_report(data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    asked = [*everything_by_rules(data, out), "--profile", "paper"]
-    code, said = invoke(*asked, "--cache", str(tmp_path / "cache"))
-    assert code == 0, said
-    manifest = json.loads((out / "manifest.json").read_text())
-    assert manifest["profile"] == "paper"
-    assert manifest["settings"]["recall_by"] == "vectors"
-    assert manifest["judge"].startswith("no judge model")
-    assert "recall_turns=0" in (out / "report.md").read_text()
-
-
 def test_chats_packed_with_xz_are_sampled_and_renamed_too(tmp_path: Path) -> None:
     packed = tmp_path / "oracle.json.xz"
     packed.write_bytes(lzma.compress(json.dumps([lme()]).encode()))

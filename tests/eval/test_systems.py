@@ -14,8 +14,8 @@ from tiermem.errors import InvalidInput, TierMemError
 
 pytestmark = pytest.mark.anyio
 
-# Mem0 has a file of its own: it is an extra. "nearest" needs an embedder that it knows.
-NAMES = [name for name in names() if name not in ("mem0", "tiermem:nearest")]
+# Mem0 has a file of its own: it is an extra.
+NAMES = [name for name in names() if name != "mem0"]
 
 
 async def opened(name: str, where: Path) -> System | Retriever:

@@ -137,18 +137,6 @@ async def test_units_alone_are_recalled_with_their_words_where_no_turn_is_wanted
     ]
 
 
-async def test_units_are_found_by_their_vectors_alone_where_that_is_asked_for() -> None:
-    world = await World.new()
-    page = await world.page("Ann: I adopted a grey cat", "Bob: the weather is mild")
-    await world.units(page, ("Ann has a pet", "adopted a grey cat"))
-    assert len((await world.recall("grey cat", recall_turns=0)).units) == 1
-    world.index.queries.clear()
-    assert (await world.recall("grey cat", recall_turns=0, recall_by="vectors")).items == ()
-    (found,) = (await world.recall("pet", recall_turns=0, recall_by="vectors")).units
-    assert found.similarity == 1.0
-    assert {(collection, mode) for collection, mode, _ in world.index.queries} == {("units", "dense")}
-
-
 async def test_the_best_piece_is_recalled_however_long_it_is() -> None:
     world = await World.new(page_tokens=10_000)
     await world.say("Ann: cat " + "long " * 60, "Bob: a cat of mine")

@@ -1,4 +1,4 @@
-"""The rerankers that come with TierMem: HTM-EAR's score, a reader's lead, a cross-encoder that is brought."""
+"""The rerankers that come with TierMem: a reader's lead, a cross-encoder that is brought."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,7 +20,6 @@ from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput, ModelUnavailable
 from tiermem.reading.rerank import FoundPage
 from tiermem.reading.rerank.cross_encoder import MODEL, TOKENIZER, WORD_PIECES, CrossEncoder
-from tiermem.reading.rerank.entity_score import EntityScore, entity_scores
 from tiermem.reading.rerank.learned import LearnedReranker
 from tiermem.reading.turns import FoundTurn
 from tiermem.reasoning.learned.factors import SHIPPED
@@ -37,35 +36,6 @@ def page(*texts: str) -> Page:
 
 def found(text: str, similarity: float | None = 0.5, importance: float = 0.5) -> FoundPage:
     return FoundPage(page=page(text), similarity=similarity, importance=importance)
-
-
-@pytest.mark.parametrize(
-    ("asked", "one", "score"),
-    [
-        ("what was it?", found("Bob met Clara", 0.5, 0.0), 0.125),
-        ("what was it?", found("Bob met Clara", 0.5, 1.0), 0.225),
-        ("Did Bob meet Clara?", found("Bob met Clara", 0.5, 0.0), 0.125 + 1.6),
-        ("Did Bob meet 3 Japanese?", found("three friends from Japan", 0.0, 0.0), 1.6),
-        ("Did Ann meet Bob?", found("I saw him", 1.0, 0.5), 1.0 + 0.8 + 0.05),
-        ("Did Ann meet Bob?", found("I saw him", None, 0.0), 0.8),
-        ("Did Ann meet Bob?", found("I saw him", -0.9, 0.0), 0.8),
-        ("", found("Bob met Clara", 0.5, 0.0), 0.125),
-    ],
-)
-def test_the_score_is_similarity_cubed_shared_entities_and_importance(
-    asked: str, one: FoundPage, score: float
-) -> None:
-    assert entity_scores(asked, [one]) == [pytest.approx(score)]
-
-
-async def test_a_page_that_names_what_is_asked_is_read_before_a_nearer_one() -> None:
-    world = await World.new()
-    await world.page("Ann: the dog the dog the dog")
-    named = await world.page("Ann: Biscuit is the dog of Clara and somebody else altogether")
-    findings = await world.research(
-        "the dog Biscuit", reranker=EntityScore(), pages_per_round=1, protected_similarity=2.0
-    )
-    assert findings.pages_read[0] == named.id
 
 
 async def test_importance_is_that_of_the_units_on_a_page() -> None:
@@ -131,7 +101,7 @@ async def test_the_cross_encoder_reads_question_and_page_together(
 ) -> None:
     pages = [found("cat", 0.0, 0.0), found("dog and dog", 0.0, 0.0), found("dog", 0.5, 1.0)]
     scores = await CrossEncoder(brought(counting_dogs())).score("what of dog dog dog", pages)
-    assert [*scores] == pytest.approx([0.0, 0.85 * 2, 0.85 + 0.15 * 0.225])
+    assert [*scores] == [0.0, 2.0, 1.0]
     assert await CrossEncoder(brought(counting_dogs())).score("what", []) == []
 
 
@@ -139,7 +109,7 @@ async def test_a_long_page_is_as_good_as_its_best_window(brought: Callable[[byte
     late = found("cat " * (2 * WORD_PIECES) + "dog dog dog", None, 0.0)
     many = [found("dog", None, 0.0)] * 40
     scores = await CrossEncoder(brought(counting_dogs())).score("what " * 300, [late, *many])
-    assert [*scores] == pytest.approx([0.85 * 3, *[0.85] * 40])
+    assert [*scores] == [3.0, *[1.0] * 40]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +154,6 @@ def test_a_search_for_pages_is_reranked_too(brought: Callable[[bytes], Path]) ->
 
     assert told() == [NEAR, DOGS]
     assert told(reranker=f"cross-encoder:{brought(counting_dogs())}") == [DOGS, NEAR]
-    assert told(reranker="entities") == [NEAR, DOGS]
 
 
 class Shortest:

@@ -203,24 +203,22 @@ def test_both_moments_count_in_and_a_turn_without_a_time_is_in_no_period(
     assert TurnFilter(said_after=moments[1], said_before=moments[2]).keeps(turn) is kept
 
 
-@pytest.mark.parametrize("by", ["hybrid", "vectors"])
-async def test_units_are_looked_for_until_there_are_enough(by: str) -> None:
+async def test_units_are_looked_for_until_there_are_enough() -> None:
     world = await World.new(page_tokens=10_000)
     crowd = [f"Bob: the grey cat number {n}" for n in range(60)]
     page = await world.page(*crowd, "Ann: it eats fish every day")
     told = [(f"the grey cat number {n}", f"the grey cat number {n}") for n in range(60)]
     *_, last = await world.units(page, *told, ("a cat eats fish", "eats fish"))
-    lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")), recall_by=by)
+    lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
     found = await lookup.units("the grey cat", limit=1)
     assert [item.unit_id for item in found.units] == [last.id]
     assert found.dropped == 0
 
 
-@pytest.mark.parametrize("by", ["hybrid", "vectors"])
-async def test_turns_are_looked_for_until_there_are_enough(by: str) -> None:
+async def test_turns_are_looked_for_until_there_are_enough() -> None:
     world = await World.new(page_tokens=10_000)
     await world.page(*(f"Bob: the grey cat number {n}" for n in range(60)), "Ann: a cat")
-    lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")), recall_by=by)
+    lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
     found = await lookup.turns("the grey cat")
     assert [turn.words() for turn in found.turns] == ["a cat"]
 

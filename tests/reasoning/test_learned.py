@@ -339,7 +339,7 @@ def test_words_of_another_kind_than_what_is_asked_for_lead_by_less(
 
 
 def test_without_a_reader_it_is_said_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"no reader at .*eval train"):
+    with pytest.raises(InvalidInput, match=r"no reader at .*eval\.research train"):
         by_reader(tmp_path / "reader.safetensors")
     (tmp_path / "page.html").write_text("<html>not found</html>")
     with opened(by_reader(tmp_path / "page.html")) as memory:

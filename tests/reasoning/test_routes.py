@@ -1,7 +1,6 @@
 """Routes and engines by name: who may decide that what was recalled is enough, and that doubts escalate."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import anyio
@@ -18,7 +17,6 @@ from tiermem.reasoning import by_model, by_rules, engine_named, with_router
 from tiermem.reasoning.fixed import always, never
 from tiermem.reasoning.named import ENGINES, ROUTERS
 from tiermem.reasoning.rules.route import gate, route
-from tiermem.reasoning.rules.similarity import THRESHOLDS, SimilarityEntityGate
 
 pytestmark = pytest.mark.anyio
 ASKED = datetime(2024, 5, 1, tzinfo=UTC)
@@ -82,49 +80,6 @@ async def test_a_router_is_put_in_by_name_and_signs_its_decisions(name: str) -> 
     assert (await chosen("How many?", RECALLED, asked_at=ASKED)).router == name
 
 
-FAR, NEAR = 0.4, 0.7
-OTHERS = evidence("Bob adopted two dogs in Oslo.", 0.3)
-
-
-@pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize("near", [True, False])
-@pytest.mark.parametrize("named", [True, False])
-async def test_nearest_answers_where_a_near_piece_names_all_that_the_question_names(
-    known: bool, near: bool, named: bool
-) -> None:
-    piece = evidence("Ann adopted 3 grey cats." if named else "Ann adopted grey cats.", NEAR if near else FAR)
-    piece = piece if known else replace(piece, similarity=None, score=piece.similarity or 0.0)
-    decided = await SimilarityEntityGate(tau=0.5)("Which 3 cats has Ann?", [OTHERS, piece], asked_at=ASKED)
-    assert decided.router == "nearest"
-    assert (decided.action == "ANSWER") == (known and near and named)
-    assert decided.score == ((NEAR if near else FAR) if known else OTHERS.similarity)
-
-
-async def test_nearest_looks_at_the_nearest_piece_alone_and_at_the_words_it_rests_on() -> None:
-    gate_at = SimilarityEntityGate(tau=0.5)
-    question = "Which cats has Ann?"
-    nearest = evidence("She adopted grey cats.", 0.9)
-    assert (await gate_at(question, [*RECALLED, nearest], asked_at=ASKED)).action == "ESCALATE"
-    told = replace(nearest, quote="Ann: I adopted grey cats")
-    assert (await gate_at(question, [*RECALLED, told], asked_at=ASKED)).action == "ANSWER"
-    assert (await gate_at(question, [], asked_at=ASKED)).score is None
-
-
-async def test_nearest_may_be_content_with_a_share_of_what_is_named() -> None:
-    half = SimilarityEntityGate(tau=0.5, coverage=0.5)
-    for question, action in (("Did Ann meet Bob?", "ANSWER"), ("Did Bob meet Clara?", "ESCALATE")):
-        assert (await half(question, RECALLED, asked_at=ASKED)).action == action
-
-
-def test_nearest_has_a_threshold_for_an_embedder_by_its_name() -> None:
-    for name, threshold in THRESHOLDS.items():
-        chosen = with_router(engine(), "nearest", embedder=name).route
-        assert chosen == SimilarityEntityGate(tau=threshold.tau)
-        assert threshold.chosen
-    with pytest.raises(InvalidInput, match=r"'letters'.*'all-MiniLM-L6-v2'.*SimilarityEntityGate\(tau="):
-        with_router(engine(), "nearest", embedder="letters")
-
-
 def test_llm_leaves_the_engines_own_route_and_fused_takes_it_out() -> None:
     judging = by_rules()
     assert with_router(judging, "llm") == judging
@@ -133,9 +88,9 @@ def test_llm_leaves_the_engines_own_route_and_fused_takes_it_out() -> None:
 
 
 def test_an_unknown_router_is_an_error_that_names_the_known_ones() -> None:
-    with pytest.raises(InvalidInput, match=r"'oracle'.*always, fused, gate, learned, llm, nearest, never"):
+    with pytest.raises(InvalidInput, match=r"'oracle'.*always, fused, gate, llm, never"):
         with_router(engine(), "oracle")
-    assert sorted(ROUTERS) == ["always", "fused", "gate", "learned", "llm", "nearest", "never"]
+    assert sorted(ROUTERS) == ["always", "fused", "gate", "llm", "never"]
 
 
 def test_engines_are_made_by_name() -> None:

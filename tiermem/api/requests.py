@@ -54,13 +54,8 @@ class Overrides(TypedDict, total=False):
     router: RouterName | None
     reader: str
     risk: float
-    router_policy: str | Path | None
     recall_turns: int
     recall_tokens: int
-    recall_by: Literal["hybrid", "vectors"]
-    search_first: bool
-    route_reply: Literal["reasoned", "action"]
-    abstain: bool
     unproved: Unproved
     links: bool
     distil: When

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from tiermem.model import Unproved
 from tiermem.reading.ranking import RankingOptions
@@ -20,8 +19,6 @@ class ReadingOptions:
     """Single turns recalled with them; 0 recalls units alone, as published."""
     recall_tokens: int = 1000
     """Tokens that units and turns together may take."""
-    recall_by: Literal["hybrid", "vectors"] = "hybrid"
-    """How units are found: by all signals, or by their vectors alone, as published."""
     widen_turns: int = 40
     """Turns that are read where what was recalled is not enough, each with those beside it."""
     widen_tokens: int = 2500
@@ -38,8 +35,6 @@ class ReadingOptions:
     """New pages read in one round at most (TierMem paper, A.2: 5)."""
     searches_per_round: int = 5
     """Look-ups followed of one plan at most; a planner that asks for more is cut short."""
-    search_first: bool = False
-    """Whether research searches for the question itself before its first plan (paper, Algorithm 1)."""
     unproved: Unproved = "mark"
     """What becomes of an answer that is no more than worded."""
     as_of_pool: int = 50

@@ -79,7 +79,6 @@ class Research:
     async def _loop(self, recalled: Recalled) -> str:
         """Read, then plan and search while there is cause to; returns why it ended."""
         searches, pages = await self._start(recalled)
-        by_question = Search(kind="SEMANTIC", query=self._asking.question)
         for number in range(self._asking.options.max_rounds + 1):
             self._findings = with_round(self._findings, number, searches, pages)
             self._asking.steps.done("read", way="researched", rounds=self._findings.rounds[-1:])
@@ -88,10 +87,7 @@ class Research:
             await self._integrate(pages)
             self._asking.steps.done("integrate", way="researched", rounds=self._findings.rounds[-1:])
             if number < self._asking.options.max_rounds:
-                if number == 0 and self._asking.options.search_first and not searches:
-                    searches, reason = (by_question,), ""
-                else:
-                    searches, reason = await self._plan()
+                searches, reason = await self._plan()
                 if not searches:
                     return reason
                 pages = await self._search(searches)

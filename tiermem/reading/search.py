@@ -203,9 +203,6 @@ class LookUp:
     async def _units(self, query: str, limit: int, pool: int) -> tuple[FoundEvidence, int]:
         """The units among `pool` hits of each kind, and how many hits there were."""
         exact = self.exact(query)
-        if self._options.recall_by == "vectors" and self._mode == "hybrid":
-            found = await self._search("units", query, limit=pool, mode="dense")
-            return await self._found_units(found.hits, limit, found.degradations, exact), len(found.hits)
         found = await self._search("units", query, limit=max(pool, UNITS), mode=self._mode)
         waiting, wanted = await self._waiting(), stems(query)
         sees = self.view.scope.sees

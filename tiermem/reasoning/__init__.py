@@ -13,11 +13,10 @@ from tiermem.reasoning.interface import Draft, Engine, PageView
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.engine import by_reader, with_reader
     from tiermem.reasoning.model import by_model
-    from tiermem.reasoning.named import as_published, engine_named, with_router
+    from tiermem.reasoning.named import engine_named, with_router
     from tiermem.reasoning.rules import by_rules
 
 _HOME_OF = {
-    "as_published": "named",
     "by_model": "model",
     "by_reader": "learned.engine",
     "by_rules": "rules",
@@ -30,7 +29,6 @@ __all__ = [
     "Draft",
     "Engine",
     "PageView",
-    "as_published",
     "by_model",
     "by_reader",
     "by_rules",

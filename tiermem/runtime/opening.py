@@ -25,7 +25,7 @@ from tiermem.llm.tokens import token_counter
 from tiermem.model import Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
 from tiermem.reading.rerank import PROTECTED, RERANKERS, RerankerRequest
-from tiermem.reasoning import Engine, as_published, engine_named, with_reader, with_router
+from tiermem.reasoning import Engine, engine_named, with_reader, with_router
 from tiermem.runtime.components import Components, EngineName, Opening, Parts
 from tiermem.runtime.daily import DailyMeter
 from tiermem.settings import EMBEDDED, IN_PROCESS, IN_STORE, Settings
@@ -164,16 +164,10 @@ def _engine(
             trust=TrustLevels(names=settings.trust_levels),
         )
     if settings.router is not None:
-        made = with_router(
-            made,
-            settings.router,
-            embedder=embedder,
-            policy=settings.router_policy,
-            turns=settings.recall_turns > 0,
-        )
+        made = with_router(made, settings.router)
     elif not isinstance(engine, Engine):
         made = with_router(made, "gate" if made.free else "fused")
-    return as_published(made, action_alone=settings.route_reply == "action", abstains=settings.abstain)
+    return made
 
 
 def _model(settings: Settings, engine: EngineName | Engine) -> LanguageModel | None:
@@ -295,8 +289,6 @@ def _reading(settings: Settings, embedder: Embedder) -> ReadingOptions:
         links=settings.links,
         recall_turns=settings.recall_turns,
         recall_tokens=settings.recall_tokens,
-        recall_by=settings.recall_by,
-        search_first=settings.search_first,
         unproved=settings.unproved,
         unsearched_roles=settings.unsearched_roles,
         trust=TrustLevels(names=settings.trust_levels),

@@ -16,15 +16,10 @@ from anyio import to_thread
 from tiermem.embedding.onnx import session, tokenizer
 from tiermem.embedding.weights import check_installed
 from tiermem.errors import EmbedderUnavailable, InvalidInput, ModelUnavailable
-from tiermem.reading.rerank.entity_score import entity_scores
 from tiermem.reading.rerank.interface import FoundPage, RerankerRequest
 from tiermem.text.unicode import join_surrogates
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
-JUDGED, COMPUTED = 0.85, 0.15
-"""What the model's number and HTM-EAR's score weigh. The number is a logit of any size: the score mostly
-decides between pages of which the model thinks alike. So HTM-EAR's code has it; its paper has no blend.
-"""
 WORD_PIECES = 512
 """What is read at once, question and passage together."""
 _OVERLAP = 64
@@ -59,13 +54,11 @@ class CrossEncoder:
     async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
         """See `Reranker.score`; `ModelUnavailable` where the model cannot be loaded or run."""
         try:
-            judged = await to_thread.run_sync(self._score, question, [one.page.text for one in found])
+            return await to_thread.run_sync(self._score, question, [one.page.text for one in found])
         except Exception as error:
             raise ModelUnavailable(
                 f"the cross-encoder in {str(self._directory)!r}: {type(error).__name__}: {error}"
             ) from error
-        computed = await to_thread.run_sync(entity_scores, question, found)
-        return [JUDGED * one + COMPUTED * other for one, other in zip(judged, computed, strict=True)]
 
     def _score(self, question: str, passages: Sequence[str]) -> list[float]:
         with self._loading:

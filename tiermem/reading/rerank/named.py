@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tiermem.named import Registry
 from tiermem.reading.rerank.cross_encoder import open_cross_encoder
-from tiermem.reading.rerank.entity_score import open_entity_score
 from tiermem.reading.rerank.interface import OpenReranker
 from tiermem.reading.rerank.learned import NAME, open_learned
 
@@ -13,7 +12,6 @@ RERANKERS: Registry[OpenReranker] = Registry(
     group="tiermem.rerankers",
     own={
         NAME: open_learned,
-        "entities": open_entity_score,
         "cross-encoder:<directory>": open_cross_encoder,
     },
 )

@@ -88,7 +88,7 @@ def router_train_command(
     *,
     policy: Annotated[
         Path | None,
-        typer.Option("--policy", help="Write a policy learned from all of the first file (router_policy)."),
+        typer.Option("--policy", help="Write a policy learned from all of the first file"),
     ] = None,
     page: PageTo = None,
     as_json: AsJson = False,
@@ -100,10 +100,10 @@ def router_train_command(
 
     from eval.research.reproduction import present
     from eval.research.training.router.page import found
+    from eval.research.training.router.policy import write_policy
     from eval.research.training.router.rows import read_rows
+    from eval.research.training.router.signals import SIGNALS
     from eval.research.training.router.small import compared, learned_policy
-    from tiermem.reasoning.policy.linear import write_policy
-    from tiermem.reasoning.policy.signals import SIGNALS
 
     files = [read_rows(file) for file in data]
     if policy is not None:

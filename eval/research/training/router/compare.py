@@ -15,13 +15,13 @@ import numpy as np
 from eval.metrics.intervals import Estimate, estimate
 from eval.metrics.routing import Counterfactual, Escalation, counterfactual, escalation
 from eval.research.calibration import Logistic
+from eval.research.ear.gate import THRESHOLDS, SimilarityEntityGate
 from eval.research.training.router.learn import Logged, Options, by_reward, chooses, supervised
 from eval.research.training.router.router_reward import reward
 from eval.research.training.router.rows import Row
+from eval.research.training.router.signals import signals
 from eval.types import QuestionId
-from tiermem.reasoning.policy.signals import signals
 from tiermem.reasoning.rules.route import gate
-from tiermem.reasoning.rules.similarity import THRESHOLDS, SimilarityEntityGate
 
 SEEDS: Final = (0, 1, 2)
 Learn = Callable[[Logged, int], Logistic]

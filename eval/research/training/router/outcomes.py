@@ -15,7 +15,7 @@ from eval.folder import RunFolder
 from eval.report.figures import by_system, spent
 from eval.research.training.router.rows import Origin, Row, Shares, by_conversation, label_of
 from eval.runner import Observer
-from eval.systems.registry import TIERMEM, Setup, tiermem
+from eval.systems.registry import Setup, tiermem
 from eval.systems.tiermem import TierMem
 from eval.types import QuestionId, Result
 from tiermem.errors import InvalidInput
@@ -25,7 +25,7 @@ from tiermem.model import Trace
 from tiermem.reasoning.model import prompt_text
 
 PROMPT = "route_action"
-"""What a model is asked with where it replies its action alone (`route_reply="action"`)."""
+"""What a model is asked with where it replies its action alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ async def outcomes(
     folder: RunFolder, setup: Setup, observer: Observer, *, pair: Pair, shares: Shares
 ) -> list[Row]:
     """Every question that both systems answered, in parts; `InvalidInput` where the run has none."""
-    from_summaries, from_pages = _answers(folder, pair)
+    from_summaries, from_pages = _answers(folder, setup, pair)
     origin = Origin(
         dataset=folder.manifest.dataset,
         checksum=folder.manifest.checksum,
@@ -56,23 +56,23 @@ async def outcomes(
     observer.starts("router-data", len(both))
     rows = []
     for case, results in groupby(both, key=lambda one: one.case):
-        memory = tiermem(pair.summary, setup, case, kept(folder, pair.summary, case))
+        memory = tiermem(pair.summary, setup, case, kept(folder, setup, pair.summary, case))
         for one, trace in await _traces(memory, list(results)):
             rows.append(row_of(one, from_pages[one.question], trace, origin))
             observer.step(pair.summary, case)
     return by_conversation(rows, shares)
 
 
-def _answers(folder: RunFolder, pair: Pair) -> tuple[list[Result], Mapping[QuestionId, Result]]:
+def _answers(folder: RunFolder, setup: Setup, pair: Pair) -> tuple[list[Result], Mapping[QuestionId, Result]]:
     """Those of either system, of one memory."""
     systems = by_system(folder.records())
     missing = [name for name in (pair.summary, pair.raw) if name not in systems]
     if missing:
         there = ", ".join(systems) or "none"
         raise InvalidInput(f"{str(folder.path)!r} has no answers of {', '.join(missing)}; there are: {there}")
-    if any(name not in TIERMEM for name in (pair.summary, pair.raw)):
+    if any(name not in setup.variants for name in (pair.summary, pair.raw)):
         raise InvalidInput("only TierMem's systems keep what was recalled: name two of them")
-    if TIERMEM[pair.summary].home != TIERMEM[pair.raw].home:
+    if setup.variants[pair.summary].home != setup.variants[pair.raw].home:
         raise InvalidInput(f"{pair.summary!r} and {pair.raw!r} did not answer from one memory")
     return systems[pair.summary], {one.question: one for one in systems[pair.raw]}
 

@@ -9,9 +9,9 @@ import numpy as np
 from eval.research.training.router.compare import SEEDS, compare, logged, seen
 from eval.research.training.router.learn import by_reward, supervised
 from eval.research.training.router.page import Compared
+from eval.research.training.router.policy import RouterPolicy
 from eval.research.training.router.rows import Row
 from tiermem.errors import InvalidInput
-from tiermem.reasoning.policy.linear import RouterPolicy
 
 
 async def compared(files: Sequence[Sequence[Row]]) -> list[Compared]:

@@ -11,9 +11,9 @@ from eval.research.cli import app
 from eval.research.reproduction import page
 from eval.research.training.router.compare import SUPERVISED, compare, routed, seen
 from eval.research.training.router.page import BY_REWARD, Compared, found
+from eval.research.training.router.policy import read_policy
 from eval.research.training.router.rows import Row, write_rows
 from tests.eval.research.training.router.test_rows import some
-from tiermem.reasoning.policy.linear import read_policy
 
 
 def invoke(*arguments: str) -> tuple[int, str]:

@@ -12,6 +12,7 @@ from eval.folder import RunFolder
 from eval.judge import ByWords
 from eval.research.training.data.splits import Leak
 from eval.research.training.router.outcomes import Pair, outcomes
+from eval.research.training.router.policy import read_policy, write_policy
 from eval.research.training.router.router_reward import Choice, RouterReward, choice_in
 from eval.research.training.router.rows import (
     Origin,
@@ -33,7 +34,6 @@ from tests.eval import tiny
 from tiermem.errors import InvalidInput
 from tiermem.llm.interface import Message
 from tiermem.model import Evidence
-from tiermem.reasoning.policy.linear import read_policy, write_policy
 
 ORIGIN = Origin(
     dataset="tiny",

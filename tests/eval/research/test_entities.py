@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tiermem.text.entities import entities, entities_missing
+from eval.research.entities import entities, entities_missing
 from tiermem.text.literals import Source
 
 SAID = datetime(2023, 5, 8, tzinfo=UTC)

@@ -11,14 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tiermem
+from eval.research.training.router.policy import (
+    LearnedRoute,
+    RouterPolicy,
+    read_policy,
+    with_policy,
+    write_policy,
+)
+from eval.research.training.router.signals import SIGNALS, signals
 from pagestore import PageId, Span
 from tests.engines import engine
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
-from tiermem.reasoning import with_router
-from tiermem.reasoning.policy.linear import LearnedRoute, RouterPolicy, read_policy, write_policy
-from tiermem.reasoning.policy.signals import SIGNALS, signals
+from tiermem.reasoning import by_rules
 
 pytestmark = pytest.mark.anyio
 ASKED = datetime(2024, 5, 1, tzinfo=UTC)
@@ -105,30 +111,25 @@ def test_a_file_that_is_no_policy_of_today_is_refused(
         read_policy(file)
 
 
-def test_learned_needs_a_file_that_is_there_and_was_learned_with_the_embedder(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"'learned' needs router_policy.*router-train"):
-        with_router(engine(), "learned", embedder="hash")
+def test_a_policy_is_refused_where_it_was_learned_with_another_embedder_or_from_other_evidence(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "policy.json"
     with pytest.raises(InvalidInput, match=r"policy\.json"):
-        with_router(engine(), "learned", embedder="hash", policy=file)
+        with_policy(engine(), file, embedder="hash", turns=True)
     write_policy(policy(), file)
     with pytest.raises(InvalidInput, match="'hash', not with 'letters'"):
-        with_router(engine(), "learned", embedder="letters", policy=file)
+        with_policy(engine(), file, embedder="letters", turns=True)
     with pytest.raises(InvalidInput, match=r"turns beside units.*recall_turns"):
-        with_router(engine(), "learned", embedder="hash", policy=file, turns=False)
-    assert with_router(engine(), "learned", embedder="hash", policy=file).route == LearnedRoute(
-        policy=policy()
-    )
+        with_policy(engine(), file, embedder="hash", turns=False)
+    assert with_policy(engine(), file, embedder="hash", turns=True).route == LearnedRoute(policy=policy())
 
 
 def test_a_memory_decides_by_the_policy_it_is_given(tmp_path: Path) -> None:
     file, embedder = tmp_path / "policy.json", HashEmbedder()
     write_policy(replace(policy(bias=9.0), embedder=embedder.name), file)
-    with tiermem.open(":memory:", embedder=embedder, router="learned", router_policy=file) as memory:
+    routed = with_policy(by_rules(), file, embedder=embedder.name, turns=True)
+    with tiermem.open(":memory:", embedder=embedder, engine=routed) as memory:
         memory.add("I adopted three grey cats.", speaker="Ann")
         decision = memory.ask("What did Ann adopt?").trace.decision
     assert (decision.action, decision.router) == ("ANSWER", "learned")
-    with pytest.raises(InvalidInput, match="recall_turns"):
-        tiermem.open(":memory:", embedder=embedder, router="learned", router_policy=file, recall_turns=0)
-    with pytest.raises(InvalidInput, match="needs router_policy"):
-        tiermem.open(":memory:", embedder=embedder, router="learned")

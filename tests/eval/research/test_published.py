@@ -1,22 +1,28 @@
 """Profiles: what the published run fixes is fixed, and reaches the memory and the manifest."""
 
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from eval.arrange import Request, with_profile
+from eval.arrange import Request
 from eval.judge import STYLES
+from eval.research.cli import app
+from eval.research.published import PAPER, profile, with_profile
 from eval.systems import Setup, candidates
-from eval.systems.profiles import PAPER, profile
 from eval.systems.tiermem import TierMem
 from eval.types import CaseId
 from tests.eval import tiny
+from tests.eval.test_cli import everything_by_rules
+from tests.eval.test_datasets import locomo, write
 from tiermem import AsyncMemory, Settings
 from tiermem.errors import InvalidInput
 from tiermem.llm.interface import Call
 from tiermem.llm.scripted import Line, ScriptedModel
 from tiermem.reading.options import ReadingOptions
-from tiermem.reasoning import by_model
+from tiermem.reasoning import by_model, by_rules
 from tiermem.writing.values import WriterOptions
 
 pytestmark = pytest.mark.anyio
@@ -28,12 +34,7 @@ def test_the_published_constants() -> None:
     assert settings["recall_units"] == 5
     assert settings["research_pages"] == 5
     assert settings["research_rounds"] == 3
-    assert (settings["router"], settings["route_reply"], settings["recall_by"]) == (
-        "llm",
-        "action",
-        "vectors",
-    )
-    assert (settings["recall_turns"], settings["search_first"], settings["abstain"]) == (0, True, False)
+    assert (settings["router"], settings["recall_turns"]) == ("llm", 0)
     assert PAPER.constants == {"neighbours": 3, "protected_similarity": 0.6, "temperature": 0.0}
     assert PAPER.judge_styles == ("generous",)
     assert set(PAPER.judge_styles) <= set(STYLES)
@@ -63,14 +64,14 @@ def request(tmp_path: Path, **given: object) -> Request:
 
 
 def test_a_profile_sets_what_was_not_asked_for(tmp_path: Path) -> None:
-    asked = with_profile(request(tmp_path, profile="paper", judge="m"))
+    asked = with_profile(request(tmp_path, judge="m"), "paper")
     assert asked.settings == PAPER.settings
     assert asked.judge_styles == ("generous",)
-    strict = with_profile(request(tmp_path, profile="paper", judge="m", judge_styles=("strict",)))
+    strict = with_profile(request(tmp_path, judge="m", judge_styles=("strict",)), "paper")
     assert strict.judge_styles == ("strict",)
-    by_words = with_profile(request(tmp_path, profile="paper"))
+    by_words = with_profile(request(tmp_path), "paper")
     assert by_words.judge_styles == ()
-    assert with_profile(request(tmp_path)) == request(tmp_path)
+    assert asked.profile == "paper"
     with pytest.raises(InvalidInput, match="no profile 'papers'; there are: paper"):
         profile("papers")
 
@@ -102,7 +103,7 @@ async def test_a_memory_opens_with_the_profile(tmp_path: Path) -> None:
     )
     model = ScriptedModel(*script)
     memory = await AsyncMemory.open(
-        tmp_path, embedder=tiny.setup().embedder, engine=by_model(model), **PAPER.settings
+        tmp_path, embedder=tiny.setup().embedder, engine=PAPER.adapt(by_model(model)), **PAPER.settings
     )
     async with memory:
         await memory.add("Biscuit is allergic to chicken.", speaker="Ann")
@@ -110,3 +111,29 @@ async def test_a_memory_opens_with_the_profile(tmp_path: Path) -> None:
         answer = await memory.ask("Which car does Ann drive?")
         assert (answer.text, answer.abstained) == ("A Volvo, probably.", False)
         assert answer.support == "worded"
+
+
+async def test_the_question_is_searched_for_before_anything_is_planned() -> None:
+    asked = datetime(2024, 5, 1, tzinfo=UTC)
+    planned = PAPER.adapt(by_model(ScriptedModel(("plan", {"decision": "DONE"})))).plan
+    first = await planned("Which car?", [], "", [], asked_at=asked)
+    assert (first.done, [one.query for one in first.searches]) == (False, ["Which car?"])
+    assert (await planned("Which car?", [], "", first.searches, asked_at=asked)).done
+
+
+def test_the_profile_needs_an_engine_that_asks_a_model() -> None:
+    with pytest.raises(InvalidInput, match="need an engine that asks a model"):
+        PAPER.adapt(by_rules())
+
+
+def test_a_profile_is_told_in_the_manifest_and_the_report(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    data = write(tmp_path / "locomo.json", locomo(["D1:1"]))
+    asked = ["--profile", "paper", *everything_by_rules(data, out), "--cache", str(tmp_path / "cache")]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 0, result.output
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["profile"] == "paper"
+    assert manifest["settings"]["write_back_variant"] == "retrieve-and-edit"
+    assert manifest["judge"].startswith("no judge model")
+    assert "recall_turns=0" in (out / "report.md").read_text()

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from anyio import to_thread
 
-from tiermem.reading.rerank.interface import FoundPage, RerankerRequest
+from eval.research.entities import entities, entities_missing
+from pagestore import Page
 from tiermem.text import Source
-from tiermem.text.entities import entities, entities_missing
 
 ENTITY, IMPORTANCE = 0.8, 0.1
 """What an entity in common and importance weigh beside the cube of the cosine (HTM-EAR)."""
+
+
+class FoundPage(Protocol):
+    """What the score looks at of a page that a search found."""
+
+    @property
+    def page(self) -> Page:
+        """The page as it may be seen."""
+        ...
+
+    @property
+    def similarity(self) -> float | None:
+        """The cosine of its nearest turn or unit; `None` where it was found by words alone."""
+        ...
+
+    @property
+    def importance(self) -> float:
+        """That of its most important unit."""
+        ...
 
 
 class EntityScore:
@@ -21,7 +41,7 @@ class EntityScore:
     """
 
     async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
-        """See `Reranker.score`; never raises `ModelError`."""
+        """The score of each page, in order; a reranker of `AsyncMemory.open`. Never raises `ModelError`."""
         return await to_thread.run_sync(entity_scores, question, found)
 
 
@@ -39,8 +59,3 @@ def entity_scores(question: str, found: Sequence[FoundPage]) -> list[float]:
 def _page_sources(found: FoundPage) -> list[Source]:
     turns = (line.turn for line in found.page.lines)
     return [Source(turn.text, turn.said_at, turn.speaker) for turn in turns if turn is not None]
-
-
-async def open_entity_score(_: RerankerRequest) -> EntityScore:
-    """`entities`."""
-    return EntityScore()

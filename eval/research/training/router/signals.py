@@ -11,11 +11,11 @@ from datetime import datetime
 from math import log1p
 from typing import Final, get_args
 
+from eval.research.entities import entities, entities_missing
 from tiermem.model import Evidence
 from tiermem.reasoning.rules.questions import Kind, parse_question
 from tiermem.reasoning.rules.sufficiency import assess, features
 from tiermem.text import stem, words
-from tiermem.text.entities import entities, entities_missing
 from tiermem.text.literals import Source
 
 _KINDS: Final[tuple[Kind, ...]] = tuple(kind for kind in get_args(Kind) if kind != "what")

@@ -7,7 +7,7 @@ None comes with TierMem: what there was to learn from may not be given away.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import exp
 from pathlib import Path
@@ -15,9 +15,10 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from eval.research.training.router.signals import SIGNALS, signals
 from tiermem.errors import InvalidInput
 from tiermem.model import Decision, Evidence
-from tiermem.reasoning.policy.signals import SIGNALS, signals
+from tiermem.reasoning import Engine
 
 NAME: Final = "learned"
 FORMAT: Final = "tiermem-router-policy-1"
@@ -72,14 +73,12 @@ def write_policy(policy: RouterPolicy, path: Path) -> None:
     path.write_bytes(_ADAPTER.dump_json(policy, indent=1) + b"\n")
 
 
-def policy_for(path: Path | None, *, embedder: str, turns: bool) -> RouterPolicy:
-    """The policy of a file for this embedder, and for turns beside units or units alone; `InvalidInput` where
-    no file is named, or the policy is for something else.
+def with_policy(engine: Engine, path: Path, *, embedder: str, turns: bool) -> Engine:
+    """The engine with the policy of a file as its route, to open a memory with.
+
+    `turns` says whether turns are recalled beside units. `InvalidInput` where the policy is for another
+    embedder, or for something else recalled.
     """
-    if path is None:
-        raise InvalidInput(
-            f"router {NAME!r} needs router_policy: a file that `python -m eval.research router-train` writes"
-        )
     policy = read_policy(path)
     if policy.embedder != embedder:
         raise InvalidInput(
@@ -91,7 +90,7 @@ def policy_for(path: Path | None, *, embedder: str, turns: bool) -> RouterPolicy
         raise InvalidInput(
             f"the router policy in {str(path)!r} was learned from {seen}: change recall_turns, or learn one"
         )
-    return policy
+    return replace(engine, route=LearnedRoute(policy=policy))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

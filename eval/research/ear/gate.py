@@ -7,11 +7,13 @@ near depends on the embedder, so a threshold belongs to one, and is kept here wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from eval.research.entities import entities, entities_missing
+from tiermem.errors import InvalidInput
 from tiermem.model import Decision, Evidence
-from tiermem.text.entities import entities, entities_missing
+from tiermem.reasoning import Engine
 from tiermem.text.literals import Source
 
 NAME = "nearest"
@@ -34,6 +36,17 @@ THRESHOLDS: Mapping[str, Threshold] = {
     ),
 }
 """By the name of the embedder, as its index has it."""
+
+
+def with_nearest(engine: Engine, embedder: str) -> Engine:
+    """The engine with the gate as its route; `InvalidInput` where the embedder has no threshold."""
+    if embedder not in THRESHOLDS:
+        raise InvalidInput(
+            f"router {NAME!r}: no similarity was chosen for the embedder {embedder!r}; there are "
+            f"some for {', '.join(map(repr, THRESHOLDS))}. Give an "
+            f"engine whose route is a SimilarityEntityGate(tau=…)"
+        )
+    return replace(engine, route=SimilarityEntityGate(tau=THRESHOLDS[embedder].tau))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
