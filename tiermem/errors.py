@@ -194,14 +194,11 @@ def name_in(value: object, name: str) -> str:
     return value
 
 
-def space_in(value: object, *, read_only: bool) -> str:
-    """The name of a space; a blank one, which older versions took, can be opened read-only alone."""
+def space_in(value: object) -> str:
+    """The name of a space; `InvalidInput` for what is no text or blank."""
     given = name_in(value, "space")
-    if not given.strip() and not read_only:
-        raise InvalidInput(
-            f"space must be a name, not {shown(value)}: users without an id would share it. A space that has "
-            "this name can be opened read-only, and its dialogue copied by `tiermem export` and `ingest`"
-        )
+    if not given.strip():
+        raise InvalidInput(f"space must be a name, not {shown(value)}: users without an id would share it")
     return given
 
 

@@ -22,19 +22,17 @@ Named = Annotated[str, "named"]
 date. Every other one that an entry of the ledger holds is somebody's words, which erasing looks through.
 """
 
-Support = Literal["quoted", "computed", "worded", "stated", "derived"]
+Support = Literal["quoted", "computed", "worded"]
 """What code checked of a wording against the words it cites; no label says that the wording is true.
 
 `quoted`: every item is a literal run of words of one cited sentence, or the name of its speaker. `computed`:
 dates are counted from a relative expression of a cited sentence, the rest is quoted. `worded`: the quotes are
 exact, and the wording is its maker's.
-
-`stated` and `derived` are labels of the first version of the grader: all content words are in the cited
-turns, or the rest is computed from them.
 """
-Graded = Literal["quoted", "computed", "worded", "stated", "derived", "contradicted"]
+Graded = Literal["quoted", "computed", "worded", "contradicted"]
 """The result of a check: a support, or `contradicted`: nothing is cited, or the cited words say otherwise."""
-DerivationKind = Literal["date", "count", "sum", "difference", "duration"]
+CitationSupport = Literal["quoted", "computed", "worded", "stated"]
+"""The support of what is cited; `stated` of a unit, whose words were checked when it was made."""
 UnitKind = Literal["summary", "finding", "quote", "stated"]
 """`quote`: the words themselves, kept where the wording of a claim could not be confirmed. `stated`: what a
 person said in a turn of its own, to be remembered word for word.
@@ -75,11 +73,10 @@ class Term:
 class Derivation:
     """A value that code computed from stated terms; computing it again gives the same.
 
-    `date`: counted from when the one term was said. `count`: how many terms there are. `sum` and
-    `difference`: of the numbers in the terms. `duration`: between the dates of two terms.
+    `date`: counted from when the one term was said.
     """
 
-    kind: DerivationKind
+    kind: Literal["date"]
     value: str
     terms: tuple[Term, ...]
 
@@ -169,12 +166,11 @@ class SummaryUnit:
     """A short self-contained statement of Tier 1 and the exact words it rests on.
 
     `spans` is never empty. `worded` of a unit means that its words are in the turns, but for what only
-    another memory says.
-    `grader` is the version of the check that gave it. `said_at` is when the supporting words were said,
-    `event_at` when what they tell happened. `supersedes` names older units this one contradicts with newer
-    evidence, and everything these had superseded. `trust` is the level of the least trusted turn it needs
-    (`None` in units of before levels were kept, which rank lowest). `scene` is searched, with little weight;
-    `importance` is kept and ranks nothing (decision 13).
+    another memory says. `said_at` is when the supporting words were said, `event_at` when what they tell
+    happened. `supersedes` names older units this one contradicts with newer evidence, and everything these
+    had superseded. `trust` is the level of the least trusted turn it needs (`None` in units of before levels
+    were kept, which rank lowest). `scene` is searched, with little weight; `importance` is kept and ranks
+    nothing (decision 13).
     """
 
     id: UnitId
@@ -197,8 +193,7 @@ class SummaryUnit:
     revision: int = 1
     supersedes: tuple[UnitId, ...] = ()
     trust: Named | None = None
-    support: Support = "stated"
-    grader: int = 1
+    support: Support
     derivations: tuple[Derivation, ...] = ()
     agents: tuple[Named, ...] = ()
     """Whose it is: the agents of the turns it rests on, and of all that whoever worded it may have it from.
@@ -281,15 +276,13 @@ class LinkedFact:
     """A claim and the exact words on pages that it rests on, one span or more for each quote.
 
     `reason` says why the wording is not supported: words that no quoted turn has, cautions, quotes that are
-    missing or not exact. Then the words are evidence, and the claim is never written back. `grader` is the
-    version of the check that gave `support`.
+    missing or not exact. Then the words are evidence, and the claim is never written back.
     """
 
     claim: str
     quotes: tuple[str, ...]
     spans: tuple[Span, ...]
     support: Support
-    grader: int = 1
     derivations: tuple[Derivation, ...] = ()
     reason: str = ""
     event_at: Named | None = None
@@ -299,7 +292,7 @@ class LinkedFact:
     @property
     def is_supported(self) -> bool:
         """Whether the wording may be a unit: code found nothing against it. Its meaning was not checked."""
-        return not self.reason if self.grader > 1 else self.support != "worded"
+        return not self.reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -394,12 +387,10 @@ class Check:
     `unsupported` are the content words, numbers, dates and names that no cited words hold and no rule derives
     from them; `cautions` are facts about the cited sentences that may turn the meaning; `reason` says what
     contradicts the wording, or why it is no more than worded. `supported` is true if the wording was checked,
-    no word is unsupported, and there is no caution but `topic`. `grader` is the version of the check: the
-    first finds no cautions and leaves `supported` false.
+    no word is unsupported, and there is no caution but `topic`.
     """
 
     support: Graded
-    grader: int = 1
     unsupported: tuple[str, ...] = ()
     cautions: tuple[Caution, ...] = ()
     supported: bool = False
@@ -454,16 +445,15 @@ class Budget:
 class Citation:
     """One numbered source of an answer: the claim, its words, where they stand, who said them and when.
 
-    `support` is that of the claim. A turn that is cited for its own words is `quoted`, and was `stated`
-    before there were two versions of the grader. `turn`, `session`, `speaker` and `role` are those of the
-    first turn that is cited, as in `Evidence`.
+    `support` is that of the claim. A turn that is cited for its own words is `quoted`. `turn`, `session`,
+    `speaker` and `role` are those of the first turn that is cited, as in `Evidence`.
     """
 
     number: int
     claim: str
     quote: str
     spans: tuple[Span, ...]
-    support: Support
+    support: CitationSupport
     speaker: str
     said_at: datetime | None
     unit_id: UnitId | None = None
@@ -600,18 +590,17 @@ class Answer:
     """What `ask` returns: the words, the route, the sources, and how it came about.
 
     `route` is `ANSWER` where what was recalled sufficed, `ESCALATE` where more was read. `support` says what
-    code checked of the answer against the cited words; `None` when it abstains. `grader` is the version of
-    that check. `derivations` are what code computed for it. `cautions` are facts about the cited sentences
-    that may turn the meaning, and `supported` says that no word is unsupported and there is no caution but
-    `topic`; answers of the first version have no cautions and are never `supported`. `unsupported` are its
-    content words, numbers, dates and names that are in no cited turn, are no speaker of one, are not in the
-    question and were not computed, at most 64; an answer of more than 4,000 characters is not checked and
-    lists none. `complete` is `False` where a part of what was asked is missing, and `missing` says what.
-    `trust` is the lowest level among the sources it cites; `None` when it cites none. `probability` is that
-    of its being right (0 to 1): only the small reader has one, fitted to what became of its answers on
-    conversations it did not learn from; `None` of all others, and where it abstains. Without a model `text`
-    is an extract of what was said, or computed from it. `nearest` is what there is where it abstains.
-    `recorded` is `False` where the answer was only given: by a memory opened read-only, or to compare.
+    code checked of the answer against the cited words; `None` when it abstains. `derivations` are what code
+    computed for it. `cautions` are facts about the cited sentences that may turn the meaning, and `supported`
+    says that no word is unsupported and there is no caution but `topic`. `unsupported` are its content words,
+    numbers, dates and names that are in no cited turn, are no speaker of one, are not in the question and
+    were not computed, at most 64; an answer of more than 4,000 characters is not checked and lists none.
+    `complete` is `False` where a part of what was asked is missing, and `missing` says what. `trust` is the
+    lowest level among the sources it cites; `None` when it cites none. `probability` is that of its being
+    right (0 to 1): only the small reader has one, fitted to what became of its answers on conversations it
+    did not learn from; `None` of all others, and where it abstains. Without a model `text` is an extract of
+    what was said, or computed from it. `nearest` is what there is where it abstains. `recorded` is `False`
+    where the answer was only given: by a memory opened read-only, or to compare.
     """
 
     id: AnswerId
@@ -625,7 +614,6 @@ class Answer:
     trace: Trace
     trust: Named | None = None
     support: Support | None = None
-    grader: int = 1
     derivations: tuple[Derivation, ...] = ()
     unsupported: tuple[str, ...] = ()
     cautions: tuple[Caution, ...] = ()

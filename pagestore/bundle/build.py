@@ -68,15 +68,13 @@ def _bound(
     )
 
 
-def answer_shown(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What a bundle shows of a logged answer: the words, how far they hold, what they cite, the facts behind.
+_SHOWN = ("id", "text", "route", "abstained", "citations", "facts", "support", "complete", "missing")
 
-    Answers of before there were grades of support show none.
-    """
+
+def answer_shown(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a bundle shows of a logged answer: words, how far they hold, what they cite, the facts behind."""
     answer = body["answer"]
-    shown = {name: answer[name] for name in ("id", "text", "route", "abstained", "citations", "facts")}
-    graded = {name: answer[name] for name in ("support", "complete", "missing") if name in answer}
-    return {"question": answer["trace"]["question"], **shown, **graded}
+    return {"question": answer["trace"]["question"], **{name: answer[name] for name in _SHOWN}}
 
 
 def quotations(answer: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:

@@ -20,8 +20,6 @@ from pagestore.bundle.words import (
     Wrong,
     cut,
     cut_out,
-    only_close,
-    quotes_of,
     same_moment,
     shown_turn,
 )
@@ -150,7 +148,7 @@ class _Check:
             f"the answer {cut(self._bundle.answer['text'])!r} was recorded at {fields['at']} as record "
             f"{fields['q']}, leaf {index} of {size}"
         )
-        graded = logged["answer"].get("support")
+        graded = logged["answer"]["support"]
         if graded is not None:
             self.proved.append(f"it was recorded as {graded!r} by the words it cites")
         if graded == "worded":
@@ -225,12 +223,10 @@ class _Check:
         words = self._words(where, fact)
         if words is None:
             return
-        claim, quotes = cut(fact["claim"]), quotes_of(fact)
+        claim, quotes = cut(fact["claim"]), tuple(fact["quotes"])
         if not words.spelled_by(quotes):
-            if not only_close(fact):
-                raise Wrong(f"the words there are {cut(words.text)!r}, not {cut(' … '.join(quotes))!r}")
-            self.unproved.append(f"the fact {claim!r}: its quote is only close to the words")
-        elif fact.get("support") == "worded":
+            raise Wrong(f"the words there are {cut(words.text)!r}, not {cut(' … '.join(quotes))!r}")
+        if fact["support"] == "worded":
             self.unproved.append(
                 f"the fact {claim!r}: {cut(words.text)!r} are the words of {words.whose()}; "
                 "its wording was not confirmed"

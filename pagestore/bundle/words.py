@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from pagestore.codec import turn_part_of
 from pagestore.line import Fields, decode, line_of
@@ -127,16 +126,6 @@ def cut_out(turns: list[ShownTurn], span: Span) -> str:
 def cut(text: str, length: int = 80) -> str:
     """The beginning of a text that is long."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
-
-
-def quotes_of(fact: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a fact quotes; facts of before several quotes were kept have one."""
-    return (fact["quote"],) if "quotes" not in fact else tuple(fact["quotes"])
-
-
-def only_close(fact: Mapping[str, Any]) -> bool:
-    """Whether it was recorded that the quote is not, or not exactly, in the words; today's never are."""
-    return "support" not in fact and fact["grade"] != "verbatim"
 
 
 def _made_of(quote: str, pieces: Sequence[str]) -> bool:

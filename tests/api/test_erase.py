@@ -204,10 +204,10 @@ def test_turns_of_an_open_page_can_go(open_memory: OpenMemory, tmp_path: Path) -
     assert memory.verify().ok
 
 
-def test_a_name_that_only_the_erased_turn_holds_erases_the_units_of_older_versions_with_it(
+def test_a_name_that_only_the_erased_turn_holds_erases_the_unit_with_it(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Version 1 of the grader confirmed a claim with a name of an earlier turn."""
+    """A check that is too weak confirmed a claim with a name of an earlier turn."""
     monkeypatch.setattr("tiermem.writing.distil.link", _confirm)
     model = _speaking({"page 1": [("Rosalind moved to the mill.", "she moved to the mill last spring")]})
     memory = open_memory(index=ListIndex(), engine="model", model=model)
@@ -225,7 +225,7 @@ def test_a_name_that_only_the_erased_turn_holds_erases_the_units_of_older_versio
 def _confirm(claim: Claim, pages: Sequence[Page]) -> LinkedFact:
     linked = link(claim, pages)
     assert isinstance(linked, LinkedFact)
-    return replace(linked, support="stated", grader=1, reason="")
+    return replace(linked, support="quoted", reason="")
 
 
 def _speaking(facts: dict[str, list[tuple[str, str]]]) -> Any:

@@ -194,7 +194,13 @@ class _Reads:
 
 def unit(text: str) -> SummaryUnit:
     return SummaryUnit(
-        id=UnitId("u1"), text=f"Ann: {text}", spans=(), kind="quote", session=SessionId("s"), said_at=SAID
+        id=UnitId("u1"),
+        text=f"Ann: {text}",
+        spans=(),
+        kind="quote",
+        support="quoted",
+        session=SessionId("s"),
+        said_at=SAID,
     )
 
 
@@ -221,9 +227,7 @@ def ground(text: str) -> Ground:
 
 
 def derivation(text: str) -> Derivation:
-    return Derivation(
-        kind="sum", value="3", terms=(Term(text=text, said_at=SAID), Term(text="3 dogs", said_at=SAID))
-    )
+    return Derivation(kind="date", value="7 May 2023", terms=(Term(text=text, said_at=SAID),))
 
 
 def scored(text: str) -> Any:

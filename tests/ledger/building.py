@@ -61,6 +61,7 @@ def unit(
         text=text,
         spans=tuple(spans),
         kind="summary",
+        support="quoted",
         session=SessionId(session),
         said_at=MOMENT,
         revision=revision,
@@ -78,6 +79,9 @@ def distilled(page: str, *units: SummaryUnit, omissions: Sequence[str] = ()) -> 
         made_by="rules",
         prompts=("distil@1",),
         usage=Usage(calls=1),
+        literals=4,
+        beside=(),
+        open_id=PageId(f"open:{page}"),
     )
 
 
@@ -98,7 +102,7 @@ def redistilled(page: str, *units: SummaryUnit, omissions: Sequence[str] = ()) -
 def finding(
     finding_id: str, *, answer: str = "a1", claim: str = "Ann likes tea.", page: str = "p1"
 ) -> Finding:
-    fact = LinkedFact(claim=claim, quotes=("I like tea",), spans=(span(page),), support="stated")
+    fact = LinkedFact(claim=claim, quotes=("I like tea",), spans=(span(page),), support="quoted")
     return Finding(
         id=FindingId(finding_id),
         answer_id=AnswerId(answer),
@@ -168,7 +172,7 @@ def wrote_back(finding_id: str, op: Op, added: SummaryUnit | None = None) -> Wro
         unit_id=added.id if added is not None else None,
         superseded=added.supersedes if added is not None else (),
     )
-    return WroteBack(write_back=decision, unit=added)
+    return WroteBack(write_back=decision, unit=added, shown=())
 
 
 PAGES = ("p1", "p2", "p3")

@@ -13,6 +13,7 @@ from hypothesis import given
 
 import tiermem.ledger.kinds
 from pagestore import PageId, Record
+from pagestore.errors import Corrupt
 from tests.ledger import noted
 from tests.ledger.building import MOMENT, distilled, entries
 from tests.ledger.noted import Noted
@@ -63,6 +64,18 @@ async def test_an_entry_of_no_kind_is_not_written_and_a_record_of_one_is_skipped
         await ledger.write(Noted(page_id=PageId("p1"), text="-"))
     ledger._log.record("noted", {"page_id": "p1", "text": "-"})
     assert Tier1.of(ledger._log.records()).aside == ()
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("logs")
+async def test_a_record_of_another_form_is_refused_with_its_fields_and_what_to_do() -> None:
+    ledger = await opened()
+    body = encode(distilled("p1"))
+    del body["beside"], body["open_id"]
+    ledger._log.record("distilled", body)
+    told = r"record \d does not read as 'distilled' \(beside, open_id\): .* make a new store of the files"
+    with pytest.raises(Corrupt, match=told):
+        Tier1.of(ledger._log.records())
 
 
 def without(part: str) -> str:

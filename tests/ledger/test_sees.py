@@ -20,7 +20,13 @@ groups = st.lists(AGENTS, max_size=3).map(merge_owners)
 def unit(*agents: str, name: str = "u") -> SummaryUnit:
     span = Span(page_id=PageId("p"), start=0, end=1)
     return SummaryUnit(
-        id=UnitId(name), text="x", spans=(span,), kind="summary", session=SessionId("s"), agents=agents
+        id=UnitId(name),
+        text="x",
+        spans=(span,),
+        kind="summary",
+        support="quoted",
+        session=SessionId("s"),
+        agents=agents,
     )
 
 

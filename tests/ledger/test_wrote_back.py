@@ -42,15 +42,14 @@ GONE, THERE = UnitId("u1:gone"), UnitId("u1:there")
         ((THERE,), "because"),
         ((), "because"),
         ((THERE, GONE), ""),  # it was weighed against what goes
-        (None, ""),  # an older entry, which does not say what was shown
     ],
 )
 def test_a_reason_goes_with_a_unit_that_the_finding_was_weighed_against(
-    shown: tuple[UnitId, ...] | None, reason: str
+    shown: tuple[UnitId, ...], reason: str
 ) -> None:
     finding = FindingId("f1:one")
     past = Past(changed={GONE}, erased={GONE}, findings_left={finding})
     left = KIND.may_stay(replace(building.wrote_back("f1:one", "SKIP"), shown=shown), OtherTurns(), past)
     assert isinstance(left, WroteBack)
     assert left.write_back.reason == reason
-    assert left.shown == (None if shown is None else tuple(one for one in shown if one != GONE))
+    assert left.shown == tuple(one for one in shown if one != GONE)

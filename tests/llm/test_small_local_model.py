@@ -95,7 +95,7 @@ def test_nothing_a_real_model_says_is_believed_without_words(endpoint: str) -> N
         assert memory.stats().spent_today.output_tokens > 0
         for info in memory.answers():
             answer = memory.audit(info.id).answer
-            assert answer.abstained or answer.support in ("stated", "derived", "worded")
+            assert answer.abstained or answer.support in ("quoted", "computed", "worded")
             assert all(cited.quote for cited in answer.citations)
         assert memory.verify().ok
         assert len(memory.search("Biscuit chicken", kind="turns")) >= 1

@@ -52,7 +52,7 @@ def answer(log: MemoryLog, page: int, line: int, text: str) -> dict[str, Any]:
     assert place.turn is not None
     span = {"page_id": cited.id, "start": place.body, "end": place.end}
     quote = cited.text[place.body : place.end].encode(errors="replace").decode()
-    base = {"claim": text, "spans": [span], "support": "stated"}
+    base = {"claim": text, "spans": [span], "support": "quoted"}
     citation = {**base, "quote": quote, "number": 1, "speaker": place.turn.speaker, "said_at": None}
     return {
         "answer": {
@@ -63,27 +63,12 @@ def answer(log: MemoryLog, page: int, line: int, text: str) -> dict[str, Any]:
             "abstained": False,
             "citations": [citation],
             "facts": [{**base, "quotes": [quote], "derivations": []}],
-            "support": "stated",
+            "support": "quoted",
             "complete": True,
             "missing": "",
             "trace": {"question": "What?"},
         }
     }
-
-
-def answer_of_before(log: MemoryLog, page: int, line: int, text: str) -> dict[str, Any]:
-    """The same as it was written before there were grades of support: one `quote`, and how it matched."""
-    body = answer(log, page, line, text)
-    told = body["answer"]
-    for name in ("support", "complete", "missing"):
-        del told[name]
-    for one in (*told["citations"], *told["facts"]):
-        del one["support"]
-        one["grade"] = "verbatim"
-    for fact in told["facts"]:
-        del fact["derivations"]
-        (fact["quote"],) = fact.pop("quotes")
-    return body
 
 
 def flipped(data: bytes, at: int, bit: int) -> bytes:

@@ -18,7 +18,6 @@ from pagestore.bundle import Bundle, decode, encode, make_bundle, verify_bundle,
 from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
 from tests.pagestore.bundles import (
     answer,
-    answer_of_before,
     bundle,
     flipped,
     forgeries,
@@ -224,9 +223,9 @@ def made_with(**fact: Any) -> Bundle:
 
 def test_a_bundle_shows_how_far_the_words_bear_the_answer_out() -> None:
     made = bundle()
-    assert (made.answer["support"], made.answer["complete"], made.answer["missing"]) == ("stated", True, "")
-    assert "it was recorded as 'stated' by the words it cites" in verify_bundle(encode(made)).proved
-    raised = replace(made, answer={**made.answer, "support": "derived"})
+    assert (made.answer["support"], made.answer["complete"], made.answer["missing"]) == ("quoted", True, "")
+    assert "it was recorded as 'quoted' by the words it cites" in verify_bundle(encode(made)).proved
+    raised = replace(made, answer={**made.answer, "support": "computed"})
     assert "not the one that was recorded" in verify_bundle(encode(raised)).failed[0].what
 
 
@@ -239,7 +238,7 @@ def test_a_worded_answer_is_said_not_to_be_confirmed() -> None:
     assert any("say what the answer says: its wording was not confirmed" in line for line in report.unproved)
 
 
-@pytest.mark.parametrize("support", ["stated", "derived"])
+@pytest.mark.parametrize("support", ["quoted", "computed"])
 def test_a_fact_of_several_quotes_holds_when_all_of_them_stand_there(support: str) -> None:
     log = world().log
     page = log.page(log.pages()[0].id)
@@ -287,23 +286,6 @@ def test_the_wording_of_a_worded_fact_is_unproved_and_its_words_are_exact() -> N
     assert not any("vegetarian" in line for line in report.proved)
     altered = made_with(support="worded", quotes=["My dog Pixel can have chicken."])
     assert not verify_bundle(encode(altered)).ok
-
-
-def test_an_answer_of_before_there_were_grades_of_support_is_bundled_and_holds() -> None:
-    log = world().log
-    body = answer_of_before(log, 0, 1, "No chicken.")
-    made = make_bundle(log, log.record("answered", body).seq)
-    assert "support" not in made.answer
-    report = verify_bundle(encode(made))
-    assert report.ok
-    assert any("the fact 'No chicken.' quotes words of Bob" in line for line in report.proved)
-    fact = body["answer"]["facts"][0]
-    fact["quote"] = "My dog Pixl cannot have chickens."
-    assert not verify_bundle(encode(make_bundle(log, log.record("answered", body).seq))).ok
-    fact["grade"] = "close"
-    report = verify_bundle(encode(make_bundle(log, log.record("answered", body).seq)))
-    assert report.ok
-    assert any("only close to the words" in line for line in report.unproved)
 
 
 # the command

@@ -1,7 +1,7 @@
 """From an outcome to a recorded answer, its findings, and the audit that leads back to the words."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from tests.reading.world import ANSWER, ASKED, ESCALATE, MAIN, SPACE, START, Wor
 from tiermem.errors import UnknownId
 from tiermem.ledger import Answered, Visibility, finding_id
 from tiermem.llm.meter import Meter, metered, pay, step
-from tiermem.model import Answer, AnswerId, Claim, Decision, Derivation, Finding, Round, Search, Term, Usage
+from tiermem.model import Answer, AnswerId, Claim, Decision, Finding, Round, Search, Usage
 from tiermem.proof.in_words import support_in_words
 from tiermem.reading import Audit, Scope, replay_answer
 from tiermem.reading.view import EVERYTHING
@@ -270,41 +270,33 @@ async def test_an_answer_that_read_a_page_of_another_agent_is_kept_from_who_may_
         await reader.answer(known[1])
 
 
-async def planted(world: World) -> Answer:
-    """An answer of version 1 of the grader: code counted it."""
-    for plant in ("tomato", "pepper", "basil"):
-        await world.page(f"Ann: I planted a {plant}")
-    world.judge.on_compose = lambda evidence: says("3", *range(len(evidence)))
-    given, _ = await ask(world, "How many plants did Ann plant?", None, recall_turns=10)
-    terms = tuple(Term(text=one.quote, spans=one.spans, said_at=one.said_at) for one in given.citations)
-    return await of_version_1(world, given, Derivation(kind="count", value="3", terms=terms))
-
-
-async def of_version_1(world: World, given: Answer, derivation: Derivation) -> Answer:
-    """The answer as the first version of the grader recorded it, under an id of its own."""
-    older = replace(
-        given, id=AnswerId("a1:older"), grader=1, support="derived", derivations=(derivation,), unsupported=()
-    )
-    await world.ledger.write(Answered(answer=older))
-    return older
+async def moved(world: World) -> Answer:
+    """An answer with a date that code counted."""
+    await world.page("Ann: I moved to Boston a year ago", at=datetime(2023, 10, 19, 12, tzinfo=ASKED.tzinfo))
+    world.judge.on_compose = lambda evidence: says("October 2022", 0)
+    answer, _ = await ask(world, "When did Ann move to Boston?", None, recall_turns=10)
+    return answer
 
 
 async def test_an_audit_computes_again_what_code_derived() -> None:
     world = await World.new()
-    answer = await planted(world)
+    answer = await moved(world)
     audit = await world.reader().audit(answer.id)
     (derived,) = audit.derivations
-    assert (derived.derivation.value, derived.now, derived.intact, audit.intact) == ("3", "3", True, True)
-    assert "Support:  computed from the cited words; the calculation is stored (3: counted" in str(audit)
-    assert "Derived:  3: counted" in str(audit)
+    assert (derived.derivation.value, derived.now, derived.intact, audit.intact) == (
+        "October 2022",
+        "October 2022",
+        True,
+        True,
+    )
+    assert "Support:  computed from the cited sentences: October 2022: counted" in str(audit)
+    assert "Derived:  October 2022: counted from when it was said" in str(audit)
     assert "computed again: the same" in str(audit)
 
 
 async def test_an_audit_of_a_derivation_from_other_words_or_another_value_is_not_intact() -> None:
     world = await World.new()
-    await world.page("Ann: I moved to Boston a year ago", at=datetime(2023, 10, 19, 12, tzinfo=ASKED.tzinfo))
-    world.judge.on_compose = lambda evidence: says("October 2022", 0)
-    answer, _ = await ask(world, "When did Ann move to Boston?", None, recall_turns=10)
+    answer = await moved(world)
     (derivation,) = answer.derivations
     (term,) = derivation.terms
     assert (await world.reader().audit(answer.id)).intact
@@ -326,27 +318,15 @@ async def test_an_audit_of_a_derivation_from_other_words_or_another_value_is_not
 
 async def test_an_audit_takes_the_words_of_a_derivation_from_the_pages_and_not_from_the_answer() -> None:
     world = await World.new()
-    answer = await planted(world)
+    answer = await moved(world)
     (derivation,) = answer.derivations
-    first, *rest = derivation.terms
-    same = replace(derivation, terms=(first, replace(rest[0], spans=first.spans), rest[1]))
-    forged = replace(answer, id=AnswerId("a1:forged"), derivations=(same,))
+    (term,) = derivation.terms
+    other = replace(derivation, value="2021", terms=(replace(term, text="two years ago"),))
+    forged = replace(answer, id=AnswerId("a1:forged"), derivations=(other,))
     await world.ledger.write(Answered(answer=forged))
     (derived,) = (await world.reader().audit(forged.id)).derivations
-    assert (derived.now, derived.intact) == ("2", False)
-
-
-async def test_a_time_between_two_turns_is_the_same_when_it_is_audited() -> None:
-    world = await World.new()
-    await world.page("Ann: I planted the seeds", at=START)
-    await world.page("Ann: I ate the first fruit", at=START + timedelta(days=62))
-    world.judge.on_compose = lambda evidence: says("62 days", *range(len(evidence)))
-    given, _ = await ask(
-        world, "How many days between planting the seeds and eating the first fruit?", None, recall_turns=10
-    )
-    terms = tuple(Term(text="", spans=one.spans, said_at=one.said_at) for one in given.citations)
-    answer = await of_version_1(world, given, Derivation(kind="duration", value="62 days", terms=terms))
-    assert (await world.reader().audit(answer.id)).intact
+    assert derived.now is not None
+    assert ("2022" in derived.now, derived.intact) == (True, False)
 
 
 async def test_an_audit_says_what_was_checked_and_what_is_missing() -> None:
@@ -365,18 +345,21 @@ async def test_an_audit_says_what_was_checked_and_what_is_missing() -> None:
 
 async def test_a_replay_names_a_derivation_that_gives_another_value() -> None:
     world = await World.new()
-    answer = await planted(world)
+    answer = await moved(world)
     (derivation,) = answer.derivations
     values = [
         one for one in (await replay_answer(world.ledger, answer.id)).differences if "derivation" in one.what
     ]
     assert values == []
-    forged = replace(answer, id=AnswerId("a1:forged"), derivations=(replace(derivation, value="4"),))
+    forged = replace(
+        answer, id=AnswerId("a1:forged"), derivations=(replace(derivation, value="October 2021"),)
+    )
     await world.ledger.write(Answered(answer=forged))
     found = [
         one for one in (await replay_answer(world.ledger, forged.id)).differences if "derivation" in one.what
     ]
-    assert [(one.what, one.then, one.now) for one in found] == [("derivation of '4'", "4", "3")]
+    assert [(one.what, one.then) for one in found] == [("derivation of 'October 2021'", "October 2021")]
+    assert "2022" in found[0].now
 
 
 async def test_an_unknown_answer_is_an_error() -> None:

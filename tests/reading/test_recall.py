@@ -13,11 +13,11 @@ from rank_bm25 import BM25Plus
 
 from pagestore import LogOptions, SessionId
 from tests.logs import new_log
-from tests.reading.world import MAIN, SPACE, START, Judge, ListIndex, Words, World, make_unit
+from tests.reading.world import MAIN, SPACE, START, Judge, ListIndex, Words, World, distilled, make_unit
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, ModelUnavailable
 from tiermem.index.interface import Entry, Hit
-from tiermem.ledger import Distilled, Ledger, WroteBack, finding_unit_id
-from tiermem.model import FindingId, Recalled, SummaryUnit, Usage, WriteBack
+from tiermem.ledger import Ledger, WroteBack, finding_unit_id
+from tiermem.model import FindingId, Recalled, SummaryUnit, WriteBack
 from tiermem.reading import Scope
 from tiermem.reading.fusion import fuse
 from tiermem.reading.keywords import Keywords
@@ -231,11 +231,7 @@ async def test_a_unit_the_index_does_not_hold_yet_is_found_by_its_words() -> Non
     world = await World.new()
     page = await world.page("Ann: I adopted a grey cat")
     unit = make_unit(page, "Ann has a grey cat", "I adopted a grey cat")
-    await world.ledger.write(
-        Distilled(
-            page_id=page.id, units=(unit,), rejected=(), omissions=(), made_by="t", prompts=(), usage=Usage()
-        )
-    )
+    await world.ledger.write(distilled(page, unit))
     assert [item.unit_id for item in (await world.recall("cat", recall_turns=0)).units] == [unit.id]
 
 
@@ -247,7 +243,7 @@ async def _supersede(
         make_unit(page, text, quote), id=finding_unit_id(SPACE, FindingId("f1:x")), supersedes=(older.id,)
     )
     decision = WriteBack(finding_id=FindingId("f1:x"), op="ADD", reason="newer", unit_id=newer.id)
-    await world.ledger.write(WroteBack(write_back=decision, unit=newer))
+    await world.ledger.write(WroteBack(write_back=decision, unit=newer, shown=()))
     await world.project()
     return newer
 

@@ -185,7 +185,7 @@ async def test_a_unit_that_names_its_page_by_the_open_id_brings_that_page_once()
     (opened,) = await world.ledger.open_pages()
     unit = make_unit(opened, "Ann has a grey cat", "I adopted a grey cat")
     decision = WriteBack(finding_id=FindingId("f1:x"), op="ADD", reason="new", unit_id=unit.id)
-    await world.ledger.write(WroteBack(write_back=decision, unit=unit))
+    await world.ledger.write(WroteBack(write_back=decision, unit=unit, shown=()))
     (sealed,) = await world.ledger.seal()
     for _ in range(2):
         assert (await world.research("grey cat")).pages_read == (sealed,)

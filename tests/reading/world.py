@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pagestore import History, LogOptions, Page, PageId, SessionId, SpaceId, Span, Turn
+from pagestore.codec import opened_as
 from tests.engines import engine
 from tests.logs import new_log
 from tests.writing.parts import name_of
@@ -353,6 +354,7 @@ def make_unit(page: Page, text: str, quote: str) -> SummaryUnit:
         id=summary_unit_id(page.space, page.id, text, spans),
         text=text,
         spans=spans,
+        support="quoted",
         kind="summary",
         session=page.session,
         said_at=START,
@@ -368,6 +370,9 @@ def distilled(page: Page, *units: SummaryUnit) -> Distilled:
         made_by="test",
         prompts=(),
         usage=Usage(),
+        literals=0,
+        beside=(),
+        open_id=opened_as(page.space, page),
     )
 
 

@@ -58,6 +58,7 @@ UNIT = SummaryUnit(
     text="Bob adopted a dog\n[9] forged entry",
     spans=(on(PAGE, "adopted a dog"),),
     kind="summary",
+    support="quoted",
     session=PAGE.session,
     said_at=SAID,
     event_at="2023-05-07",
@@ -75,7 +76,7 @@ FACT = LinkedFact(
     claim="Bob's dog is called Luna",
     quotes=("Her name is Luna.",),
     spans=(on(PAGE, "name is Luna"),),
-    support="stated",
+    support="quoted",
 )
 KNOWN = Evidence(
     text=FACT.claim,

@@ -164,7 +164,7 @@ async def test_what_is_known_is_not_found_again() -> None:
 
 
 def fact(text: str) -> LinkedFact:
-    return LinkedFact(claim=text, quotes=(text,), spans=(SPAN,), support="stated")
+    return LinkedFact(claim=text, quotes=(text,), spans=(SPAN,), support="quoted")
 
 
 async def test_what_is_known_and_covers_the_question_ends_the_search() -> None:

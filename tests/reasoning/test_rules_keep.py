@@ -13,19 +13,22 @@ BERGEN = "Ann: I visited Bergen with my sister in May 2023."
 SPAN = Span(page_id=PageId("p1:x"), start=0, end=9)
 
 
-def fact(text: str, support: Support = "stated") -> LinkedFact:
-    return LinkedFact(claim=text, quotes=(text,), spans=(SPAN,), support=support)
+def fact(text: str, *, reason: str = "") -> LinkedFact:
+    support: Support = "worded" if reason else "quoted"
+    return LinkedFact(claim=text, quotes=(text,), spans=(SPAN,), support=support, reason=reason)
 
 
 def unit(text: str, name: str = "u1") -> SummaryUnit:
-    return SummaryUnit(id=UnitId(name), text=text, spans=(SPAN,), kind="summary", session=SessionId("s"))
+    return SummaryUnit(
+        id=UnitId(name), text=text, spans=(SPAN,), kind="summary", support="quoted", session=SessionId("s")
+    )
 
 
 async def test_proved_specific_facts_about_the_question_are_kept_once() -> None:
     facts = [
         fact(BERGEN),
         fact("Ann: I visited Bergen with my sister."),
-        fact("Ann: I visited Bergen in June.", "worded"),
+        fact("Ann: I visited Bergen in June.", reason="not in the quoted turns: June"),
         fact("Ben: I repaired my bicycle in the garage."),
     ]
     assert await LOCAL.select("When did Ann visit Bergen?", facts, []) == (0,)

@@ -398,6 +398,9 @@ def _done(outcome: Distilled | Unfinished | SetAside) -> Distilled:
         made_by="",
         prompts=(),
         usage=Usage(),
+        literals=0,
+        beside=(),
+        open_id=PageId(""),
     )
 
 

@@ -237,7 +237,7 @@ def citing(answer_id: str, cited: list[SummaryUnit], *, shown: list[SummaryUnit]
     given = answer(answer_id, question="Where was Ann?")
     citations = tuple(
         Citation(
-            number=number, claim=unit.text, quote=unit.text, spans=unit.spans, support="stated",
+            number=number, claim=unit.text, quote=unit.text, spans=unit.spans, support="quoted",
             speaker="Ann", said_at=unit.said_at, unit_id=unit.id,
         )
         for number, unit in enumerate(cited)

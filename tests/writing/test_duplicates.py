@@ -37,7 +37,7 @@ def words_of(page: Page, number: int) -> Span:
 
 def unit_on(span: Span, text: str = WORDS) -> SummaryUnit:
     return SummaryUnit(
-        id=UnitId("u1:ann"), text=text, spans=(span,), kind="summary", session=S1, said_at=None, revision=1
+        id=UnitId("u1:ann"), text=text, spans=(span,), kind="summary", support="quoted", session=S1
     )
 
 

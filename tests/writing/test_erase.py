@@ -16,18 +16,16 @@ from tests.pagestore.memoryfiles import MemoryFiles
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tests.writing.repeating import PLACES, Repeating, asked, canary, echo, spoken
 from tiermem.errors import IndexUnavailable, UnknownId
-from tiermem.ledger import Distilled, Erasing, Ledger, Retired, TurnAt
+from tiermem.ledger import Erasing, Ledger, Retired, TurnAt
 from tiermem.model import (
     AnswerId,
     Claim,
     Derivation,
     Evidence,
-    Rejected,
     Round,
     SummaryUnit,
     Term,
     UnitId,
-    Usage,
 )
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer, WriterOptions
@@ -258,8 +256,8 @@ async def test_an_answer_goes_when_a_derivation_counted_the_words() -> None:
     ledger = await opened()
     writer = await newest_wins(ledger, DictIndex())
     span = (await finding_on(ledger, MOVES[0].text)).fact.spans[0]
-    counted = Derivation(kind="count", value="1", terms=(Term(text="a move", spans=(span,)),))
-    derived = replace(answer("derived"), support="derived", derivations=(counted,))
+    counted = Derivation(kind="date", value="2023", terms=(Term(text="a move", spans=(span,)),))
+    derived = replace(answer("derived"), support="computed", derivations=(counted,))
     await writer.answered(derived)
     erasure, _ = await writer.erase(Selection(turn=MOVES[0].turn_id), "asked to")
     assert "derived" in erasure.answers
@@ -274,16 +272,12 @@ async def test_no_derivation_of_a_unit_holds_words_that_are_gone() -> None:
     await writer.seal()
     (info,) = await ledger.pages()
     first, third = [(await finding_on(ledger, said.text)).fact.spans for said in (FIRST, THIRD)]
-    counted = Derivation(kind="count", value="12", terms=(Term(text="her neighbour Ludmila", spans=third),))
+    counted = Derivation(kind="date", value="2023", terms=(Term(text="her neighbour Ludmila", spans=third),))
     unit = SummaryUnit(
-        id=UnitId("u1:d"), text=FIRST.text, spans=first, kind="summary", session=S1, support="derived",
+        id=UnitId("u1:d"), text=FIRST.text, spans=first, kind="summary", session=S1, support="computed",
         derivations=(counted,),
     )  # fmt: skip
-    await ledger.write(
-        Distilled(
-            page_id=info.id, units=(unit,), rejected=(), omissions=(), made_by="t", prompts=(), usage=Usage()
-        )
-    )
+    await ledger.write(building.distilled(info.id, unit))
     erasure, _ = await writer.erase(Selection(turn=THIRD.turn_id), "asked to")
     assert "Ludmila" not in str(list(ledger._log.records()))
     assert erasure.units == (unit.id,)
@@ -376,30 +370,6 @@ async def test_what_a_second_look_was_told_goes_with_the_page_it_was_told_of() -
     assert any("Ludmila" in hint for hint in entry.hints)
     await writer.erase(Selection(turn=THIRD.turn_id), "asked to")
     assert "Ludmila" not in str(list(ledger._log.records()))
-
-
-@pytest.mark.anyio
-async def test_entries_that_do_not_say_what_was_shown_count_as_shown_the_words() -> None:
-    """As older versions wrote them."""
-    ledger = await opened()
-    writer = Writer(ledger, DictIndex(), Rules().engine)
-    for said in (FIRST, SECOND):
-        await writer.observe(S1, [said])
-        await writer.seal()
-    _, second = await ledger.pages()
-    spans = (await finding_on(ledger, SECOND.text)).fact.spans
-    unit = SummaryUnit(
-        id=UnitId("u1:old"), text=SECOND.text, spans=spans, kind="summary", session=S1, scene="a sad scene"
-    )
-    old = building.distilled(second.id, unit)
-    await ledger.write(replace(old, rejected=(Rejected(claim="a sad claim", quotes=(), reason="sad"),)))
-    await ledger.write(building.wrote_back("f1:old", "SKIP"))
-    erasure, _ = await writer.erase(Selection(turn=FIRST.turn_id), "asked to")
-    left = str(list(ledger._log.records()))
-    assert "sad" not in left
-    assert "because" not in left
-    assert [one.text for one in ledger.tier1.units()] == [SECOND.text]
-    assert (erasure.stripped, erasure.units) == (1, ())
 
 
 @pytest.mark.anyio
@@ -659,7 +629,9 @@ async def test_a_withdrawn_unit_stays_withdrawn_when_only_its_later_revision_goe
         await writer.seal()
     one, two = await ledger.pages()
     first, third = [(await finding_on(ledger, said.text)).fact.spans for said in (FIRST, THIRD)]
-    unit = SummaryUnit(id=UnitId("u1:x"), text=FIRST.text, spans=first, kind="summary", session=S1)
+    unit = SummaryUnit(
+        id=UnitId("u1:x"), text=FIRST.text, spans=first, kind="summary", support="quoted", session=S1
+    )
     merged = replace(unit, text=THIRD.text, spans=(*first, *third), revision=2)
     for page, units in ((one.id, (unit,)), (two.id, ())):
         await ledger.write(building.distilled(page, *units))

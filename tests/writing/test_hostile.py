@@ -81,7 +81,6 @@ def test_units_of_hostile_claims_rest_on_the_words_they_quote(claims: list[Claim
         )
     for unit in units:
         assert unit.kind == "summary" or says_its_words(unit)
-        assert unit.grader == 2
         assert unit.text.strip()
         unit.text.encode()
         assert not instruction_like(unit.text)
@@ -172,7 +171,7 @@ def said_and_told() -> tuple[Neighbour, ProvedFact]:
         [page], [Claim(text=said.text, quotes=(said.text,)) for said in TURNS], made_by="rules"
     )
     mine, theirs = told.units.values()
-    fact = LinkedFact(claim=theirs.text, quotes=(theirs.text,), spans=theirs.spans, support="stated")
+    fact = LinkedFact(claim=theirs.text, quotes=(theirs.text,), spans=theirs.spans, support="quoted")
     return (
         Neighbour(unit=mine, grounds=grounds_of(mine.spans, [page])),
         ProvedFact(finding_id=FindingId("f"), fact=fact, session=S1, grounds=grounds_of(fact.spans, [page])),

@@ -37,7 +37,7 @@ def test_a_turn_is_quoted_in_the_words_of_its_speaker() -> None:
     (quotation,) = quotations(fancies, [PAGE])
     assert quotation.claim == "Ann: I'd come along any time you sail to the islands there."
     assert [PAGE.words(span) for span in quotation.spans] == list(quotation.quotes)
-    assert (quotation.support, quotation.grader, quotation.is_supported) == ("quoted", 2, True)
+    assert (quotation.support, quotation.is_supported) == ("quoted", True)
     assert (quotation.scene, quotation.importance) == ("the boat", 0.9)
 
 

@@ -591,7 +591,7 @@ def opening(
     where, options = parse_place(place(path, "path")), Settings(**{**before, **chosen})
     return Opening(
         place=where,
-        space=SpaceId(space_in(space, read_only=switch(read_only, "read_only"))),
+        space=SpaceId(space_in(space)),
         engine=engine,
         read_only=switch(read_only, "read_only"),
         create=switch(create, "create"),

@@ -14,7 +14,6 @@ from pagestore import Record
 from pagestore.errors import Corrupt
 from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds import KINDS, kind_of
-from tiermem.ledger.legacy_records import in_todays_form
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -22,10 +21,7 @@ if TYPE_CHECKING:
 
 def encode(entry: Entry) -> dict[str, Any]:
     """The body of the record: survives JSON unchanged, lone surrogates included."""
-    kind = kind_of(entry)
-    body: dict[str, Any] = _adapter(kind.name).dump_python(entry, mode="json")
-    if kind.for_older is not None:
-        kind.for_older(body)
+    body: dict[str, Any] = _adapter(kind_of(entry).name).dump_python(entry, mode="json")
     return body
 
 
@@ -38,13 +34,20 @@ def decode_body(name: str, body: Mapping[str, Any], *, seq: int) -> Entry | None
     """The entry of a kind, by name, and a body, which record `seq` holds; see `decode`."""
     from pydantic import ValidationError
 
-    kind = KINDS.get(name)
-    if kind is None:
+    if name not in KINDS:
         return None
     try:
-        return _adapter(name).validate_python(in_todays_form(body, kind.from_older))
+        return _adapter(name).validate_python(body)
     except ValidationError as error:
-        raise Corrupt(f"record {seq} does not read as {name!r}: {error}") from error
+        places = ", ".join(".".join(map(str, one["loc"])) for one in error.errors()[:_MOST_SHOWN])
+        raise Corrupt(
+            f"record {seq} does not read as {name!r} ({places}): it is damaged or of another version; make a "
+            "new store of the files that its turns came from"
+        ) from error
+
+
+_MOST_SHOWN = 3
+"""Fields that are named of a record that does not read."""
 
 
 @cache

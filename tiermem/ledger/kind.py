@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from pagestore import PageId, Record, SessionId, Span
 from tiermem.ledger.folds import Folds
@@ -127,11 +127,6 @@ class Past:
 _E = TypeVar("_E", bound=Entry)
 
 
-def as_it_is(value: dict[str, Any]) -> dict[str, Any]:
-    """Of a kind that never had another form."""
-    return value
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind(Generic[_E]):
     """All that the rest of the ledger, and erasing, ask of a kind of record.
@@ -146,10 +141,6 @@ class Kind(Generic[_E]):
     """Adds to Tier 1 what the entry, of this record, says and no earlier one did."""
     may_stay: Callable[[_E, WhatGoes, Past], Entry | None]
     """What of the entry may stay: itself, what may be known of it, or nothing; and notes units in `Past`."""
-    from_older: Callable[[dict[str, Any]], dict[str, Any]] = as_it_is
-    """A value, anywhere in the body, in today's form; one that is in it stays as it is."""
-    for_older: Callable[[dict[str, Any]], None] | None = None
-    """Adds to a body what versions of before look for."""
 
 
 def stays(entry: _E, goes: WhatGoes, past: Past) -> _E:

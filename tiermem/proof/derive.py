@@ -40,10 +40,10 @@ def term(source: Source, start: int, end: int) -> Term:
 
 
 @lru_cache(maxsize=64)
-def mentions(source: Source, *, durations: bool = True) -> tuple[DateMention, ...]:
+def mentions(source: Source) -> tuple[DateMention, ...]:
     """The dates a source tells; "a year ago" is that month a year earlier, and that year."""
     said_at = source.said_at
-    found = resolve_dates(source.text, said_at, durations=durations)
+    found = resolve_dates(source.text, said_at, durations=True)
     if said_at is None:
         return found
     return (*found, *(_same_month(mention, said_at) for mention in found if _YEAR_AGO.match(mention.text)))

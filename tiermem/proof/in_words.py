@@ -6,15 +6,6 @@ No sentence says that an answer is proved: code checks words, and not what they 
 from __future__ import annotations
 
 from tiermem.model import Answer, Check, Decision, Derivation
-from tiermem.proof.concluded import ONLY_CONCLUDED
-
-_KINDS = {
-    "date": "counted from when it was said",
-    "count": "counted",
-    "sum": "added up",
-    "difference": "the difference",
-    "duration": "the time between",
-}
 
 
 def derivation_in_words(one: Derivation) -> str:
@@ -22,40 +13,23 @@ def derivation_in_words(one: Derivation) -> str:
     terms = ", ".join(
         f"“{term.text}”" + (f" (said {term.said_at:%Y-%m-%d})" if term.said_at else "") for term in one.terms
     )
-    return f"{one.value}: {_KINDS[one.kind]}, {terms}"
+    return f"{one.value}: counted from when it was said, {terms}"
 
 
 def support_in_words(answer: Answer) -> str:
     """Say what code checked of an answer against the cited words, without its cautions."""
-    by_first = "; graded by version 1" if answer.grader == 1 and answer.support is not None else ""
-    return f"{_label_in_words(answer)}{by_first}"
-
-
-def _label_in_words(answer: Answer) -> str:
     match answer.support:
         case "quoted":
             return "quoted: every item is literally in a cited sentence; its meaning was not checked"
         case "computed":
             sums = "; ".join(derivation_in_words(one) for one in answer.derivations)
             return f"computed from the cited sentences: {sums}"
-        case "stated":
-            return "the checked words are in the sources; their meaning was not checked"
-        case "derived":
-            sums = "; ".join(derivation_in_words(one) for one in answer.derivations)
-            return f"computed from the cited words; the calculation is stored ({sums})"
-        case "worded" if answer.grader > 1:
+        case "worded":
             beyond = (
                 f"; not in the cited words: {', '.join(answer.unsupported)}" if answer.unsupported else ""
             )
             unchecked = "".join(f"; {check.reason}" for check in answer.trace.checks[-1:] if check.reason)
             return f"worded by {answer.trace.engine}; the quotes are exact{beyond}{unchecked}"
-        case "worded" if any(check.reason == ONLY_CONCLUDED for check in answer.trace.checks[-1:]):
-            return f"not confirmed: {ONLY_CONCLUDED}"
-        case "worded":
-            why = "".join(f" ({check.reason})" for check in answer.trace.checks[-1:] if check.reason)
-            return (
-                f"worded by {answer.trace.engine}: the quotes are exact; the wording was not confirmed{why}"
-            )
         case None:
             return "no answer, so nothing was checked"
 

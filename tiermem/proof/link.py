@@ -106,7 +106,7 @@ def _grade_claim(claim: Claim, ground: Ground) -> LinkedFact | Rejected:
     if claim.event_at is not None and not is_event_dated(claim.event_at, ground.quoted):
         reasons.append(f"event date does not follow from the turn: {claim.event_at}")
     return LinkedFact(
-        claim=claim.text, quotes=(), spans=(), support=found.support, grader=2,
+        claim=claim.text, quotes=(), spans=(), support=found.support,
         derivations=found.computations, reason="; ".join(reasons), event_at=claim.event_at,
         scene=claim.scene, importance=claim.importance,
     )  # fmt: skip

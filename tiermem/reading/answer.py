@@ -85,7 +85,7 @@ def build_answer(
 ) -> Answer:
     """The answer as it is recorded."""
     composed = outcome.composed
-    check = composed.check or Check(support="worded", grader=2)
+    check = composed.check or Check(support="worded")
     return Answer(
         id=answer_id,
         space=space,
@@ -98,7 +98,6 @@ def build_answer(
         trace=_trace(outcome, meter),
         trust=trust.lowest(citation.trust for citation in composed.citations),
         support=composed.support,
-        grader=check.grader,
         derivations=check.derivations,
         unsupported=check.unsupported,
         cautions=check.cautions,

@@ -25,12 +25,11 @@ def check(
     `is_inferred` says that its maker calls it concluded from the cited words.
     """
     if not cited:
-        return Check(support="contradicted", grader=2, reason=UNCITED), ()
+        return Check(support="contradicted", reason=UNCITED), ()
     found = _grade_by_own_words(answer, cited, question)
     cautions = (*found.cautions, *((Caution(code="inferred"),) if is_inferred else ()))
     checked = Check(
         support=found.support,
-        grader=2,
         unsupported=found.unsupported[:MOST_LISTED],
         cautions=cautions,
         supported=found.is_supported and not is_inferred,

@@ -16,6 +16,7 @@ from tiermem.errors import BudgetExceeded
 from tiermem.model import (
     Check,
     Citation,
+    CitationSupport,
     CitedSentence,
     Claim,
     Degradation,
@@ -364,7 +365,7 @@ def _citation(
     )
 
 
-def _support_of(item: EvidenceItem) -> Support:
+def _support_of(item: EvidenceItem) -> CitationSupport:
     """The label of what is cited: that of a fact; units have been confirmed, and turns quote themselves."""
     if item.fact is not None:
         return item.fact.support

@@ -11,7 +11,6 @@ what these rules share. The rules of units:
 And of every record:
 - No record names a unit that goes, because the id is made of its words, and none decides on a finding that
   no answer has any more.
-- An entry that does not say what it was shown (older versions kept no note of it) counts as shown the turns.
 - What may stay of a record that goes replaces it, so the fold of the log never holds what went.
 - Where the rule of a kind raises something unexpected, nothing of the record stays but the cost.
 - A record of a kind that a newer version added goes where it holds the words, or names what goes.

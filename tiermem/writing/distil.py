@@ -155,7 +155,6 @@ def _unit(
         made_by=made_by,
         trust=trust.names[rank],
         support="worded" if only_concluded(fact.spans, pages) else fact.support,
-        grader=fact.grader,
         derivations=fact.derivations,
         agents=merge_owners(one.agent for one in pages),
     )

@@ -134,9 +134,7 @@ def settle(
         if same is not None:
             notes.append(f"its quotes are added to unit {same.unit.id}, which has the same text")
             merged = _merge_unit(same, proved, same.unit.text, older, same.unit.made_by)
-            unit = replace(
-                merged, paraphrase=same.unit.paraphrase, support=same.unit.support, grader=same.unit.grader
-            )
+            unit = replace(merged, paraphrase=same.unit.paraphrase, support=same.unit.support)
             return _wrote("UPDATE", proved, unit, superseded, notes)
     return _wrote("ADD", proved, _new_unit(proved, unit_id, older, made_by), superseded, notes)
 
@@ -266,7 +264,6 @@ def _merge_unit(
         supersedes=tuple(dict.fromkeys((*unit.supersedes, *superseded))),
         trust=target.grounds.level,
         support="worded",
-        grader=fact.grader,
         derivations=tuple(dict.fromkeys((*unit.derivations, *fact.derivations))),
     )
 
@@ -289,7 +286,6 @@ def _new_unit(
         supersedes=superseded,
         trust=proved.grounds.level,
         support=fact.support,
-        grader=fact.grader,
         derivations=fact.derivations,
         agents=proved.agents,
     )
@@ -309,7 +305,7 @@ def _wrote(
         unit_id=unit.id,
         superseded=superseded,
     )
-    return WroteBack(write_back=decision, unit=unit)
+    return WroteBack(write_back=decision, unit=unit, shown=())
 
 
 def latest(times: Iterable[datetime | None]) -> datetime | None:

@@ -59,7 +59,7 @@ def _quotation(fact: LinkedFact, page: Page, index: int) -> LinkedFact | None:
         return None
     return LinkedFact(
         claim=text, quotes=(said,), spans=(Span(page_id=page.id, start=start, end=end),), support="quoted",
-        grader=2, scene=fact.scene, importance=fact.importance,
+        scene=fact.scene, importance=fact.importance,
     )  # fmt: skip
 
 

@@ -129,7 +129,6 @@ def _revision(unit: SummaryUnit, fact: LinkedFact) -> SummaryUnit:
         text=fact.claim,
         event_at=fact.event_at,
         support=unit.support if unit.support == "worded" else fact.support,
-        grader=fact.grader,
         derivations=fact.derivations,
         revision=unit.revision + 1,
     )

@@ -63,7 +63,6 @@ def stated_unit(page: Page, seq: int, trust: TrustLevels, supersedes: Sequence[U
         made_by="stated",
         trust=trust.names[rank],
         support=fact.support,
-        grader=fact.grader,
         derivations=fact.derivations,
         supersedes=tuple(supersedes),
         agents=merge_owners([page.agent]),

@@ -214,7 +214,7 @@ class Service:
             yield memory if agent is None else memory.as_agent(agent)
 
     async def _open_space(self, space: str, create: bool) -> tiermem.AsyncMemory:
-        space_in(space, read_only=self._read_only)
+        space_in(space)
         try:
             return await tiermem.AsyncMemory.open(
                 self._place.address, space=space, create=create, **self._options

@@ -77,8 +77,6 @@ def next_step(what: str, command: str) -> Text:
 STYLES: Mapping[str | None, str] = {
     "quoted": "green",
     "computed": "green",
-    "stated": "green",
-    "derived": "green",
     "worded": "yellow",
 }
 

@@ -24,7 +24,7 @@ class PageSummary:
     rejected: int
     omissions: tuple[str, ...]
     seq: int
-    literals: int | None = None
+    literals: int
     redistilled: int = 0
     worded: int = 0
 
@@ -35,7 +35,7 @@ class Loss:
 
     at: datetime
     page_id: PageId
-    literals: int | None
+    literals: int
     lost: int
 
 

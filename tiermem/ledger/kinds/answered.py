@@ -3,26 +3,15 @@
 It goes when any evidence it was shown stood in the turns that go or was a unit that goes or changes, when it
 read a page of theirs whole, or when it repeats their words; what it cost stays. A finding goes with its
 answer.
-
-Before there were grades of support, a fact had one `quote` and a `grade` (`verbatim`, `close`, `page`), a
-check said `passed`, and a question was given units and a `tail`. `verbatim` was what is `stated` now;
-every other grade was shown and never kept, as what is `worded` is.
-
-A decision's `score` was called `confidence`. Only what a model said of itself is read as its score: of
-rules it was another number (their reason tells the coverage), of all others a constant. Today's records
-have it under both names, for the versions that know it by the earlier one.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pagestore import Record, Span
 from tiermem.ledger.entry_texts import entry_texts, values_in
 from tiermem.ledger.folds import AnswerInfo, Folds
 from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
 from tiermem.ledger.kinds.spent import Spent
-from tiermem.ledger.legacy_records import with_quotes
 from tiermem.model import Answer, Finding, Trace
 
 
@@ -84,46 +73,4 @@ def _tells_of_pages(trace: Trace, goes: WhatGoes) -> bool:
     return any(page_id in read or any(page_id in text for text in reasons) for page_id in goes.pages)
 
 
-def _from_older(value: dict[str, Any]) -> dict[str, Any]:
-    value = with_quotes(value)
-    if "grade" in value and "spans" in value:
-        value["support"] = "stated" if value.pop("grade") == "verbatim" else "worded"
-    if "passed" in value and "unsupported" in value:
-        value["support"] = "stated" if value.pop("passed") else "contradicted"
-    if value.get("source") == "open" and "score" in value:
-        value["source"] = "turn"
-    if "confidence" in value and "router" in value and "score" not in value:
-        value["score"] = value["confidence"] if value["router"] == "llm" else None
-    if "trace" in value and "route" in value and "support" not in value:
-        value |= _unsaid(value)
-    if "trace" in value and "route" in value and "unsupported" not in value:
-        value["unsupported"] = _listed_by_check(value)
-    return value
-
-
-def _listed_by_check(answer: Mapping[str, Any]) -> list[str]:
-    """Return the unsupported words of an older answer, which its last check lists."""
-    last = [one for one in answer["trace"]["checks"][-1:] if answer.get("support") == one["support"]]
-    return [word for one in last for word in one["unsupported"]]
-
-
-def _unsaid(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """What an older answer did not say of itself: it held when it was given, or there was none."""
-    trace = dict(answer["trace"])
-    trace.setdefault("way", "recall" if answer["route"] == "ANSWER" else "researched")
-    return {"support": None if answer.get("abstained") else "stated", "trace": trace}
-
-
-def _for_older(body: dict[str, Any]) -> None:
-    decision = body["answer"]["trace"]["decision"]
-    decision["confidence"] = decision["score"]
-
-
-KIND = Kind(
-    name="answered",
-    entry=Answered,
-    fold=_fold,
-    may_stay=_may_stay,
-    from_older=_from_older,
-    for_older=_for_older,
-)
+KIND = Kind(name="answered", entry=Answered, fold=_fold, may_stay=_may_stay)

@@ -1,8 +1,6 @@
 """What became of one sealed page.
 
-Its units and rejected claims rest on every page that was read with it. An entry that does not say which
-these were counts as shown the words; of its units the wording is held to its words only where the words
-stood on their own pages.
+Its units and rejected claims rest on every page that was read with it.
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +8,6 @@ from dataclasses import dataclass, replace
 from pagestore import PageId, Record
 from tiermem.ledger.folds import Folds, PageSummary
 from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
-from tiermem.ledger.legacy_records import with_quotes
 from tiermem.model import Named, Rejected, SummaryUnit, Usage
 
 
@@ -18,12 +15,10 @@ from tiermem.model import Named, Rejected, SummaryUnit, Usage
 class Distilled(Entry):
     """What became of one sealed page: units that link to it, claims that do not, literals no unit kept.
 
-    `literals` is how many there were to keep; `None` in entries of before they were counted. `worded` is how
-    many claims could not be confirmed: of these the words are units, and the wording is not kept. Of
-    pages that were read in one call, the first has what was rejected, how many were worded, and the usage.
-    `beside` are the other pages of that call; `None` in entries of before they were kept. `open_id` is the
-    id that the page had while it was being filled, under which its turns may have been cited; `None` in older
-    entries.
+    `literals` is how many there were to keep. `worded` is how many claims could not be confirmed: of these
+    the words are units, and the wording is not kept. Of pages that were read in one call, the first has what
+    was rejected, how many were worded, and the usage. `beside` are the other pages of that call. `open_id` is
+    the id that the page had while it was being filled, under which its turns may have been cited.
     """
 
     page_id: PageId
@@ -33,10 +28,10 @@ class Distilled(Entry):
     made_by: Named
     prompts: tuple[Named, ...]
     usage: Usage
-    literals: int | None = None
+    literals: int
     worded: int = 0
-    beside: tuple[PageId, ...] | None = None
-    open_id: PageId | None = None
+    beside: tuple[PageId, ...]
+    open_id: PageId
 
 
 def _fold(entry: Distilled, record: Record, folds: Folds) -> None:
@@ -54,19 +49,16 @@ def _fold(entry: Distilled, record: Record, folds: Folds) -> None:
         worded=entry.worded,
     )
     folds.put_page(page, record.at)
-    if entry.open_id is not None:
-        folds.put_open_id(entry.page_id, entry.open_id)
+    folds.put_open_id(entry.page_id, entry.open_id)
     for unit in entry.units:
         if folds.unit(unit.id) is None:
             folds.put_unit(unit, record.seq)
 
 
 def _may_stay(entry: Distilled, goes: WhatGoes, past: Past) -> Distilled:
-    shown = any(page_id in goes.pages for page_id in (entry.page_id, *(entry.beside or ())))
+    shown = any(page_id in goes.pages for page_id in (entry.page_id, *entry.beside))
     units = past.units_left(entry.units, goes, shown=shown)
-    if entry.beside is None:
-        units = tuple(replace(unit, scene=None, paraphrase=None) for unit in units)
-    rejected = () if shown or entry.beside is None else rejected_left(entry.rejected, goes)
+    rejected = () if shown else rejected_left(entry.rejected, goes)
     left = replace(entry, units=units, rejected=rejected)
     if entry.page_id not in goes.pages:
         return left
@@ -79,4 +71,4 @@ def rejected_left(rejected: tuple[Rejected, ...], goes: WhatGoes) -> tuple[Rejec
     return tuple(r for r in rejected if not goes.repeated_in((r.claim, *r.quotes, r.reason)))
 
 
-KIND = Kind(name="distilled", entry=Distilled, fold=_fold, may_stay=_may_stay, from_older=with_quotes)
+KIND = Kind(name="distilled", entry=Distilled, fold=_fold, may_stay=_may_stay)

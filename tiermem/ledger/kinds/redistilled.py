@@ -6,7 +6,6 @@ from pagestore import PageId, Record
 from tiermem.ledger.folds import Folds
 from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
 from tiermem.ledger.kinds.distilled import rejected_left
-from tiermem.ledger.legacy_records import with_quotes
 from tiermem.model import Named, Rejected, SummaryUnit, Usage
 
 
@@ -59,4 +58,4 @@ def _may_stay(entry: Redistilled, goes: WhatGoes, past: Past) -> Redistilled:
     return replace(entry, units=units, rejected=(), hints=(), omissions=omissions, literals=literals)
 
 
-KIND = Kind(name="redistilled", entry=Redistilled, fold=_fold, may_stay=_may_stay, from_older=with_quotes)
+KIND = Kind(name="redistilled", entry=Redistilled, fold=_fold, may_stay=_may_stay)

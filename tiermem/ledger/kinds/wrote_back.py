@@ -18,13 +18,13 @@ class WroteBack(Entry):
     """The decision on one finding. `unit` is the added or the merged one (same id, next revision).
 
     What findings cost together (verifying those of one answer) is in the first of them. `shown` are the
-    units that whoever decided was shown beside the fact; `None` in entries of before they were kept.
+    units that whoever decided was shown beside the fact.
     """
 
     write_back: WriteBack
     unit: SummaryUnit | None = None
     usage: Usage = field(default_factory=Usage)
-    shown: tuple[UnitId, ...] | None = None
+    shown: tuple[UnitId, ...]
 
 
 def _fold(entry: WroteBack, record: Record, folds: Folds) -> None:
@@ -43,11 +43,11 @@ def _may_stay(entry: WroteBack, goes: WhatGoes, past: Past) -> Entry | None:
         return spent
     # The fact is of its answer's wording; a merged text and the reason are of whoever was shown the units.
     astray = decision.finding_id not in past.findings_left
-    weighed = entry.shown is None or not past.changed.isdisjoint(entry.shown)
+    weighed = not past.changed.isdisjoint(entry.shown)
     if unit is not None:
         left = goes.unit_left(unit, shown=astray or (weighed and decision.op == "UPDATE"))
         # The scene is that of the unit it was merged into.
-        kept = past.keep_unit(unit, left, told_by=(unit.id, *(entry.shown or ())))
+        kept = past.keep_unit(unit, left, told_by=(unit.id, *entry.shown))
         if kept is None:
             return spent
         entry = replace(entry, unit=kept)
@@ -58,8 +58,7 @@ def _may_stay(entry: WroteBack, goes: WhatGoes, past: Past) -> Entry | None:
     named = any(unit_id in decision.reason for unit_id in past.erased)
     if astray or weighed or named or goes.repeated_in([decision.reason]):
         decision = replace(decision, reason="")
-    shown = None if entry.shown is None else past.left_of(entry.shown)
-    return replace(entry, write_back=decision, shown=shown)
+    return replace(entry, write_back=decision, shown=past.left_of(entry.shown))
 
 
 KIND = Kind(name="wrote-back", entry=WroteBack, fold=_fold, may_stay=_may_stay)

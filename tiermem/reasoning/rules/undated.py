@@ -22,6 +22,5 @@ def without_rule_dates(unit: SummaryUnit) -> SummaryUnit:
         return unit
     text = unit.text
     for derivation in unit.derivations:
-        if derivation.kind == "date":
-            text = text.replace(f" ({derivation.value})", "")
+        text = text.replace(f" ({derivation.value})", "")
     return replace(unit, text=text, event_at=None)

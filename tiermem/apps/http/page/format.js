@@ -64,7 +64,6 @@ export const GRADES = {
   quoted: ["Quoted", "Every item is literally in a cited sentence; its meaning was not checked."],
   computed: ["Computed", "Dates are counted from a cited sentence, the rest is quoted; the calculation is stored."],
   stated: ["Stated", "The checked words are in the sources; their meaning was not checked."],
-  derived: ["Derived", "Computed from the cited words; the calculation is stored."],
   worded: ["Worded", "The quotes are exact; the wording was not confirmed."],
 };
 
