@@ -329,8 +329,9 @@ class AsyncMemory:
     ) -> tuple[tuple[SessionId, Added], ...]:
         """Store what `read_dialogue` read; give each session with what storing it did.
 
-        As `add` of each session, but a chat without an id of its own, as of WhatsApp, goes on with the stored
-        chat with which it shares enough messages. Over HTTP it is known by how it begins alone.
+        As `add` of each session, but a chat without an id of its own (WhatsApp, and files with times that
+        name no session) goes on with the stored chat with which it shares enough messages. Over HTTP it is
+        known by how it begins, or by the name of its file, alone.
         """
         given = arguments.conversations_in(conversations)
         report, done = arguments.progress(progress), 0

@@ -44,12 +44,15 @@ def has_own_id(chat: str) -> bool:
     return _DIGEST.search(chat) is None
 
 
-def identify_turns(session: str, turns: Iterable[Turn], *, title: str | None = None) -> DialogueSession:
+def identify_turns(
+    session: str, turns: Iterable[Turn], *, title: str | None = None, is_file_name: bool = False
+) -> DialogueSession:
     """A session in which every turn has an id."""
     named = list(_with_places(turns))
     return DialogueSession(
         session=SessionId(session),
         title=title,
+        is_file_name=is_file_name,
         turns=tuple(turn.plain() if isinstance(turn, ImportedTurn) else turn for turn in named),
         earlier={
             turn.turn_id or "": turn.earlier

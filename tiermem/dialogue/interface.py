@@ -71,18 +71,19 @@ class DialogueSession:
     """What was said in one go: its turns in the order they were said. Every turn has a `turn_id`.
 
     `title` is what the chat is called, or the name of its file. `earlier` are earlier renderings by turn id,
-    see `ImportedTurn`.
+    see `ImportedTurn`. With `is_file_name` the session has the name of its file, which may change, for an id.
     """
 
     session: SessionId
     turns: tuple[Turn, ...]
     title: str | None = None
     earlier: Mapping[str, tuple[Rendering, ...]] = field(default_factory=dict, hash=False)
+    is_file_name: bool = False
 
     @property
     def chat(self) -> str:
         """The id of the chat: that of the session without its day."""
-        return _DAY.sub("", self.session)
+        return self.session if self.is_file_name else _DAY.sub("", self.session)
 
     def imported_turns(self) -> tuple[ImportedTurn, ...]:
         """Return the turns as importers give them to `add`."""

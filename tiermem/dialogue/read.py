@@ -75,6 +75,7 @@ def read_dialogue(
             )
             conversations = _read(unpack(data), format, opened)
             conversations = tuple(map(_with_short_names, conversations))
+            conversations = conversations if session is None else tuple(map(_with_own_names, conversations))
             conversations = tuple(
                 replace(one, notes=tuple(f"{name!r}: {note}" for note in one.notes)) for one in conversations
             )
@@ -94,6 +95,12 @@ def read_dialogue(
         for reason in skipped:
             on_skipped(f"{name!r}, {reason}")
     return conversations
+
+
+def _with_own_names(conversation: Conversation) -> Conversation:
+    """The conversation, no session of which has the name of its file."""
+    sessions = tuple(replace(session, is_file_name=False) for session in conversation.sessions)
+    return replace(conversation, sessions=sessions)
 
 
 def _with_short_names(conversation: Conversation) -> Conversation:

@@ -84,6 +84,7 @@ def parse_transcript(
         identify_turns(
             session if n == 1 else f"{session}-{n}",
             (replace(turn, text="\n".join(lines)) for turn, lines in turns),
+            is_file_name=True,
         )
         for n, turns in enumerate(reading.sessions, start=1)
         if turns

@@ -64,11 +64,13 @@ def group_sessions(
     with `keep_thinking` it has what a model thought in its metadata.
     """
     sessions: dict[str, list[Turn]] = {}
+    has_unnamed = False
     by_id: dict[tuple[str, str, str | None], tuple[str, Turn]] = {}
     for where, message in messages:
         with record(where):
             turn = imported_turn_of(message, keep_thinking=keep_thinking)
-            session = session_of(message) or default
+            named = session_of(message)
+            session, has_unnamed = named or default, has_unnamed or not named
             if stamps:
                 turn = replace(turn, trust=_stamp_of(message))
             elif turn.agent is not None:
@@ -78,7 +80,10 @@ def group_sessions(
                 if known != turn:
                     raise InvalidInput(f"turn id {turn.turn_id!r} is already on {first} with other words")
             sessions.setdefault(session, []).append(turn)
-    return tuple(identify_turns(session, turns) for session, turns in sessions.items())
+    return tuple(
+        identify_turns(session, turns, is_file_name=has_unnamed and session == default)
+        for session, turns in sessions.items()
+    )
 
 
 def _stamp_of(message: object) -> str | None:

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
-from pagestore import Page, PageLine, SessionId, Turn
-from pagestore.rendering import render_turn
+from pagestore import SessionId, Turn
 from tiermem.dialogue import VERSION_OF, ImportedTurn, alternatives, is_placed, own_id, place_of
 from tiermem.ledger import Ledger
+from tiermem.writing.stored_turns import ReadTurn, find_size, read_stored
 from tiermem.writing.versions import (
     is_version,
     known_version,
@@ -40,15 +40,6 @@ class ResolvedTurns:
     """Whether some are versions of a message whose id is stored with other words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _StoredTurn:
-    """A turn of the session, `None` once it was erased, and the room it takes on its pages."""
-
-    turn: Turn | None
-    room: int
-    parts: int
-
-
 async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> ResolvedTurns:
     """The turns, those with a place for an id under the id their words have in the session, or a new one."""
     turns = await _in_stored_words(ledger, session, turns)
@@ -58,7 +49,7 @@ async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[T
     found |= edits.turns
     files = {n: turn for n, turn in enumerate(turns) if n not in found}
     if any(how[n] in ("free", "other") for n in files):
-        stored = await _read_stored(ledger, session, {turn.agent for turn in turns})
+        stored = await read_stored(ledger, session, {turn.agent for turn in turns})
         files = {n: _in_words_of(turn, stored) for n, turn in files.items()}
         beside = _match_in_order(files, stored)
         for n, place in _match_moved(files, stored, beside).items():
@@ -116,7 +107,7 @@ async def _edits(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> _
     taken = {n: turn for (n, turn), found in zip(messages.items(), how, strict=True) if found == "other"}
     if not taken:
         return _Edits(turns={}, new=0)
-    stored = await _read_stored(ledger, session, {turn.agent for turn in taken.values()})
+    stored = await read_stored(ledger, session, {turn.agent for turn in taken.values()})
     versions = versions_by_message(one.turn for one in stored if one.turn is not None)
     edited = {n: turn for n, turn in taken.items() if is_version(turn, versions.get(message_of(turn), ()))}
     others = {n: replace(turn, turn_id=own_id(turn)) for n, turn in taken.items() if n not in edited}
@@ -153,7 +144,7 @@ async def _in_stored_words(ledger: Ledger, session: SessionId, turns: Sequence[T
     return tuple(stored.get(n, turn) for n, turn in enumerate(turns))
 
 
-def _in_words_of(turn: Turn, stored: Sequence[_StoredTurn]) -> Turn:
+def _in_words_of(turn: Turn, stored: Sequence[ReadTurn]) -> Turn:
     """A turn of a file in the rendering, its own or an earlier one, that is stored."""
     renderings = _earlier(turn)
     if not renderings:
@@ -187,37 +178,6 @@ async def _new(
     return found
 
 
-async def _read_stored(
-    ledger: Ledger, session: SessionId, agents: Collection[str | None]
-) -> list[_StoredTurn]:
-    """The turns of these agents in the session in order, each whole."""
-    filling = await ledger.open_pages(session)  # before the sealed ones: one that seals meanwhile is in both
-    infos = [info for info in await ledger.pages(session) if info.agent in agents]
-    sealed = await ledger.read([info.id for info in infos])
-    opened = (page for page in filling if page.agent in agents)
-    pages = (*(page for page in sealed if isinstance(page, Page)), *opened)
-    lines = {line.seq: line for page in pages for line in page.lines}
-    turns: list[list[PageLine]] = []
-    for _, line in sorted(lines.items()):
-        if line.part == 1 or not turns:
-            turns.append([])
-        turns[-1].append(line)
-    return [_whole(parts) for parts in turns]
-
-
-def _whole(lines: Sequence[PageLine]) -> _StoredTurn:
-    room, turn = sum(line.end - line.start for line in lines), lines[0].turn
-    said = [line.turn.text for line in lines if line.turn is not None]
-    whole = replace(turn, text="".join(said)) if turn is not None and len(said) == len(lines) else None
-    return _StoredTurn(turn=whole, room=room, parts=lines[0].parts)
-
-
-def _room(turn: Turn, parts: int) -> int:
-    """The characters a turn takes on its pages, stored in so many parts."""
-    text, header = render_turn(turn)
-    return len(text) - header + sum(render_turn(turn, part, parts)[1] for part in range(1, parts + 1))
-
-
 _Words = tuple[str, datetime | None, str]
 
 
@@ -231,7 +191,7 @@ def _time_and_speaker(turn: Turn) -> str:
     return place[0] if place is not None else ""
 
 
-def _from_files(turns: Mapping[int, Turn], stored: Sequence[_StoredTurn]) -> dict[int, _Words]:
+def _from_files(turns: Mapping[int, Turn], stored: Sequence[ReadTurn]) -> dict[int, _Words]:
     """The words of what was stored of files, by place; of a file's end alone, not those of before it."""
     first: dict[str, int] = {}
     for turn in turns.values():
@@ -254,7 +214,7 @@ def _where_erased(turns: Mapping[int, Turn], said: Collection[str]) -> dict[int,
     }
 
 
-def _match_in_order(turns: Mapping[int, Turn], stored: Sequence[_StoredTurn]) -> dict[int, int]:
+def _match_in_order(turns: Mapping[int, Turn], stored: Sequence[ReadTurn]) -> dict[int, int]:
     """For turns of a file the places in `stored` of the same words, both in the same order.
 
     What both begin and end with belongs together, then what is said once in each, and so on in between.
@@ -300,7 +260,7 @@ def _places(said: Mapping[int, _Words]) -> dict[_Words, list[int]]:
 
 
 def _match_moved(
-    turns: Mapping[int, Turn], stored: Sequence[_StoredTurn], beside: Mapping[int, int]
+    turns: Mapping[int, Turn], stored: Sequence[ReadTurn], beside: Mapping[int, int]
 ) -> dict[int, int]:
     """`beside`, and what is in both in another order."""
     taken = set(beside.values())
@@ -334,7 +294,7 @@ def _rising(pairs: Mapping[int, int]) -> dict[int, int]:
 def _erased_before(
     turns: Mapping[int, Turn],
     beside: Mapping[int, int],
-    stored: Sequence[_StoredTurn],
+    stored: Sequence[ReadTurn],
     *,
     erased: Collection[int],
 ) -> set[int]:
@@ -353,11 +313,10 @@ def _erased_before(
     stays_away: set[int] = set()
     for (low, high), numbers in gaps.items():
         between = empty[bisect_right(empty, low) : bisect_left(empty, high)]
-        rooms = Counter((stored[place].parts, stored[place].room) for place in between)
+        sizes = Counter(stored[place].size for place in between)
         for n in sorted(numbers, key=lambda n: n not in erased):
-            sizes = {parts: _room(turns[n], parts) for parts, _ in rooms}
-            room = next((key for key in sizes.items() if rooms[key] > 0), None)
-            if room is not None:
-                rooms[room] -= 1
+            size = find_size(turns[n], +sizes)
+            if size is not None:
+                sizes[size] -= 1
                 stays_away.add(n)
     return stays_away if 0 < len(empty) == len(stays_away) else stays_away | set(erased)

@@ -447,4 +447,25 @@ BUGS = (
             "test_an_erased_turn_stays_away_where_it_and_its_neighbours_were_edited",
         ),
     ),
+    Bug(
+        name="what was erased of a dated file comes back under another name",
+        file="tiermem/writing/chats.py",
+        function="_count_erased",
+        before="len(found) if len(found) - placed >= _FEWEST else placed",
+        after="0",
+        found_by=(
+            "tests/api/test_renamed_files.py::test_what_was_erased_stays_away_under_another_file_name",
+        ),
+    ),
+    Bug(
+        name="another file with the ids and lengths of an erased one is dropped",
+        file="tiermem/writing/chats.py",
+        function="_count_erased",
+        before="min(_RUN, len(ours), len(theirs))",
+        after="1",
+        found_by=(
+            "tests/api/test_renamed_files.py::"
+            "test_ids_and_lengths_of_an_erased_file_do_not_keep_another_file_away",
+        ),
+    ),
 )

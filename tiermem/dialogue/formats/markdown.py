@@ -66,7 +66,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
         Turn(speaker=speaker, text="\n".join([words, *lines[number + 1 : end]]).strip("\n").rstrip())
         for (number, speaker, words), end in zip(openings, ends, strict=True)
     ]
-    return alone([identify_turns(source.session, (turn for turn in turns if turn.text))])
+    return alone([identify_turns(source.session, (turn for turn in turns if turn.text), is_file_name=True)])
 
 
 READER = Reader(name="markdown", knows=_knows, read=_read)

@@ -34,7 +34,7 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone([identify_turns(source.session, list(_turns(source.text)))])
+    return alone([identify_turns(source.session, list(_turns(source.text)), is_file_name=True)])
 
 
 def _turns(text: str) -> Iterator[Turn]:
