@@ -184,6 +184,158 @@ def test_an_erased_turn_stays_away_where_it_and_its_neighbours_were_edited(
     assert changed[erased]["text"] not in everything(memory)
 
 
+@pytest.mark.parametrize("day", [None, 8])
+@pytest.mark.parametrize(
+    ("place", "stored"),
+    [(0, True), (1, True), (3, True), (4, False), (5, False), (6, True), (7, True)],
+    ids=["first", "second", "fourth", "right before it", "right after it", "two after it", "last"],
+)
+def test_an_erased_turn_stays_away_where_a_line_of_its_length_was_put_into_the_file(
+    memory: tiermem.Memory, tmp_path: Path, place: int, stored: bool, day: int | None
+) -> None:
+    """Between the same neighbours the two cannot be told apart, so neither is stored."""
+    lines = said(*TALK, day=day)
+    turns = read(tmp_path, *lines)
+    memory.add(turns, session="chat")
+    memory.erase(turn=turns[4].turn_id, session="chat", reason="asked to")
+    new = {**lines[4], "text": "My bicycle has a bell.."}
+    assert len(new["text"]) == len(TALK[4])
+    changed = [*lines[:place], new, *lines[place:]]
+    for count in (stored, False):
+        added = memory.add(read(tmp_path, *changed), session="chat")
+        assert (added.new, added.erased) == (count, 1 if stored else 2)
+    assert sorted(everything(memory)) == sorted([*TALK[:4], *TALK[5:], *[new["text"]] * stored])
+
+
+@pytest.mark.parametrize("day", [None, 8])
+@pytest.mark.parametrize("is_sealed", [False, True])
+@pytest.mark.parametrize(
+    "order",
+    [
+        (4, 0, 1, 2, 3, 5, 6),
+        (0, 4, 1, 2, 3, 5, 6),
+        (0, 1, 2, 4, 3, 5, 6),
+        (0, 1, 2, 3, 5, 4, 6),
+        (3, 0, 1, 2, 4, 5, 6),
+        (0, 1, 2, 3, 4, 6, 5),
+        (6, 5, 4, 3, 2, 1, 0),
+    ],
+)
+def test_an_erased_turn_stays_away_where_its_line_or_others_were_moved(
+    memory: tiermem.Memory, tmp_path: Path, order: tuple[int, ...], is_sealed: bool, day: int | None
+) -> None:
+    lines = said(*TALK, day=day)
+    turns = read(tmp_path, *lines)
+    memory.add(turns, session="chat")
+    if is_sealed:
+        memory.flush()
+    memory.erase(turn=turns[4].turn_id, session="chat", reason="asked to")
+    added = memory.add(read(tmp_path, *(lines[n] for n in order)), session="chat")
+    assert (added.new, added.known, added.erased) == (0, len(TALK) - 1, 1)
+    assert everything(memory) == [*TALK[:4], *TALK[5:]]
+
+
+@pytest.mark.parametrize("more", [1, 2, 5])
+def test_what_repeats_the_length_of_an_erased_last_turn_is_stored(
+    memory: tiermem.Memory, tmp_path: Path, more: int
+) -> None:
+    turns = talk(tmp_path, *TALK)
+    memory.add(turns, session="chat")
+    memory.erase(turn=turns[6].turn_id, session="chat", reason="asked to")
+    said_since = [f"{TALK[6][:-1]}{number}" for number in range(more)]
+    added = memory.add(talk(tmp_path, *TALK, *said_since), session="chat")
+    assert (added.new, added.known, added.erased) == (more, 6, 1)
+    assert everything(memory)[-more:] == said_since
+
+
+@pytest.mark.parametrize("erased", range(7))
+def test_lines_of_the_length_of_an_erased_one_are_stored_where_the_file_has_grown(
+    memory: tiermem.Memory, tmp_path: Path, erased: int
+) -> None:
+    turns = talk(tmp_path, *TALK)
+    memory.add(turns, session="chat")
+    memory.erase(turn=turns[erased].turn_id, session="chat", reason="asked to")
+    more = [text.upper() for text in TALK]
+    added = memory.add(talk(tmp_path, *TALK, *more), session="chat")
+    assert (added.new, added.known, added.erased) == (7, 6, 1)
+    assert everything(memory)[-7:] == more
+
+
+ROUTE = [
+    ("Lea", "The ferry to Texel leaves at nine."),
+    ("Jan", "ok"),
+    ("Lea", "Who brings the tent?"),
+    ("Jan", "My pin is 5582, take cash."),
+    ("Lea", "ok"),
+    ("Jan", "The camp is behind the dunes."),
+]
+
+
+def _edits(lines: list[dict[str, Any]], at: int) -> dict[str, list[dict[str, Any]]]:
+    """Nine kinds of edits of a file around the line that was erased."""
+    alike = {**lines[at], "text": "x" * len(lines[at]["text"])}
+    before, line, after = lines[:at], lines[at], lines[at + 1 :]
+    rest = [*before, *after]
+    return {
+        "a line before it": [*before, {**alike, "text": "It may rain on the way."}, line, *after],
+        "a line after it": [*before, line, {**alike, "text": "It may rain on the way."}, *after],
+        "one of its length before it": [*before, alike, line, *after],
+        "one of its length after it": [*before, line, alike, *after],
+        "the line moved up": [line, *rest],
+        "the line moved down": [*rest[:-1], line, rest[-1]],
+        "lines above it taken out": [line, *after],
+        "lines around it edited": [
+            *({**one, "text": f"{one['text']} Or so."} for one in before),
+            line,
+            *({**one, "text": f"{one['text']} Or so."} for one in after),
+        ],
+        "lines in another order": [*reversed(lines)],
+    }
+
+
+@pytest.mark.parametrize("is_dated", [False, True])
+@pytest.mark.parametrize("erased", range(len(ROUTE)))
+@pytest.mark.parametrize("kind", _edits([{"text": ""}] * 2, 0))
+def test_nine_kinds_of_edits_bring_no_erased_turn_back(
+    memory: tiermem.Memory, tmp_path: Path, kind: str, erased: int, is_dated: bool
+) -> None:
+    lines: list[dict[str, Any]] = [
+        {"speaker": who, "text": f"{text} ({n})"} for n, (who, text) in enumerate(ROUTE)
+    ]
+    if is_dated:
+        lines = [{**line, "timestamp": f"2024-06-02T08:0{n}"} for n, line in enumerate(lines)]
+    if erased == len(ROUTE) - 1 and not is_dated and kind == "one of its length before it":
+        lines.append({"speaker": "Lea", "text": "See you there."})  # else it is as if the file had grown
+    turns = read(tmp_path, *lines)
+    memory.add(turns, session="chat")
+    if erased % 2:
+        memory.flush()
+    memory.erase(turn=turns[erased].turn_id, session="chat", reason="asked to")
+    for _ in range(2):
+        memory.add(read(tmp_path, *_edits(lines, erased)[kind]), session="chat")
+        assert lines[erased]["text"] not in everything(memory)
+        assert {line["text"] for line in lines} - {*everything(memory)} == {lines[erased]["text"]}
+
+
+@pytest.mark.parametrize("change", [{"timestamp": "2024-06-02T08:30"}, {"speaker": "Mo"}])
+@pytest.mark.parametrize("where", [0, 2, 3, 4, 6])
+@pytest.mark.parametrize("erased", [0, 3, 5])
+def test_a_new_line_of_the_length_of_an_erased_one_is_stored_under_its_own_time_or_speaker(
+    memory: tiermem.Memory, tmp_path: Path, erased: int, where: int, change: dict[str, str]
+) -> None:
+    lines: list[dict[str, Any]] = [
+        {"speaker": who, "text": text, "timestamp": f"2024-06-02T08:0{n}"}
+        for n, (who, text) in enumerate(ROUTE)
+    ]
+    turns = read(tmp_path, *lines)
+    memory.add(turns, session="chat")
+    memory.erase(turn=turns[erased].turn_id, session="chat", reason="asked to")
+    new = {**lines[erased], "text": "x" * len(lines[erased]["text"]), **change}
+    added = memory.add(read(tmp_path, *lines[:where], new, *lines[where:]), session="chat")
+    assert (added.new, added.known, added.erased) == (1, len(ROUTE) - 1, 1)
+    assert new["text"] in everything(memory)
+
+
 def test_a_long_turn_that_was_erased_stays_away_too(memory: tiermem.Memory, tmp_path: Path) -> None:
     long = "\n".join(f"On day {day} it rained again, and nobody went out." for day in range(400))
     turns = talk(tmp_path, "Hello.", long, "Bye.")

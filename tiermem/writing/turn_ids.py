@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, time
 from itertools import pairwise
 
 from pagestore import SessionId, Turn
 from tiermem.dialogue import VERSION_OF, ImportedTurn, alternatives, is_placed, own_id, place_of
 from tiermem.ledger import Ledger
-from tiermem.writing.stored_turns import ReadTurn, find_size, read_stored
+from tiermem.writing.stored_turns import ReadTurn, Size, find_size, read_stored
 from tiermem.writing.versions import (
     is_version,
     known_version,
@@ -52,7 +52,8 @@ async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[T
         stored = await read_stored(ledger, session, {turn.agent for turn in turns})
         files = {n: _in_words_of(turn, stored) for n, turn in files.items()}
         beside = _match_in_order(files, stored)
-        for n, place in _match_moved(files, stored, beside).items():
+        matched = _match_moved(files, stored, beside)
+        for n, place in matched.items():
             known = stored[place].turn
             found.setdefault(n, replace(files[n], turn_id=known.turn_id if known else None))
         claimed = {turn.turn_id for turn in found.values() if turn is not None}
@@ -65,6 +66,7 @@ async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[T
             _where_erased(unknown, {_time_and_speaker(files[n]) for n in files if how[n] == "erased"}),
             beside,
             stored,
+            known={*matched.values()},
             erased={n for n in unknown if how[n] == "erased"},
         )
         found |= dict.fromkeys(stays_away)
@@ -296,27 +298,80 @@ def _erased_before(
     beside: Mapping[int, int],
     stored: Sequence[ReadTurn],
     *,
+    known: Collection[int],
     erased: Collection[int],
 ) -> set[int]:
     """Which of the turns are held to be erased ones: they take as much room between the same neighbours.
 
-    Unless every erased turn of the session is found so, what is at the very place of one stays away too.
+    A turn at another place is one if it has the size of an erased turn that is not found at its own place: it
+    may have moved. After the last known turn that must be one whose neighbour the file has too; `known` are
+    the places of `stored` that it has. Unless every erased turn of the session is found so, what is at the
+    very place of one stays away too.
     """
-    anchors = sorted(beside)
-    gaps: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-    for n in sorted(turns):
-        after = bisect_left(anchors, n)
-        low = beside[anchors[after - 1]] if after else -1
-        high = beside[anchors[after]] if after < len(anchors) else len(stored)
-        gaps[low, high].append(n)
+    gaps = _gaps(turns, beside, len(stored))
     empty = [place for place, one in enumerate(stored) if one.turn is None]
     stays_away: set[int] = set()
+    missing = Counter(stored[place].size for place in empty)
     for (low, high), numbers in gaps.items():
         between = empty[bisect_right(empty, low) : bisect_left(empty, high)]
         sizes = Counter(stored[place].size for place in between)
-        for n in sorted(numbers, key=lambda n: n not in erased):
-            size = find_size(turns[n], +sizes)
-            if size is not None:
-                sizes[size] -= 1
-                stays_away.add(n)
-    return stays_away if 0 < len(empty) == len(stays_away) else stays_away | set(erased)
+        in_place = _erased_in_gap(
+            {n: turns[n] for n in sorted(numbers, key=lambda n: n not in erased)},
+            sizes,
+            is_last=high == len(stored),
+        )
+        missing -= Counter(in_place.values()) & sizes
+        stays_away |= in_place.keys()
+    near = missing & Counter(stored[place].size for place in _beside_known(stored, known))
+    moved: dict[int, Size] = {}
+    for (_, high), numbers in gaps.items():
+        left = {n: turns[n] for n in numbers if n not in stays_away}
+        is_last = high == len(stored)
+        moved |= _erased_in_gap(left, near if is_last else missing, is_last=is_last)
+    missing -= Counter(moved.values())
+    stays_away |= moved.keys()
+    return stays_away if empty and not missing else stays_away | set(erased)
+
+
+def _gaps(numbers: Iterable[int], beside: Mapping[int, int], end: int) -> dict[tuple[int, int], list[int]]:
+    """The numbers by the places of the stored turns that are before and after them in the file."""
+    anchors = sorted(beside)
+    gaps: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for n in sorted(numbers):
+        after = bisect_left(anchors, n)
+        low = beside[anchors[after - 1]] if after else -1
+        high = beside[anchors[after]] if after < len(anchors) else end
+        gaps[low, high].append(n)
+    return gaps
+
+
+def _erased_in_gap(turns: Mapping[int, Turn], sizes: Counter[Size], *, is_last: bool) -> dict[int, Size]:
+    """Which of the turns between two known ones are held to be erased ones of these sizes.
+
+    After the last known turn at most as many are as were erased: a file grows. Before it every turn of such a
+    size is: an erased turn and a new one of its size look the same. So is, everywhere, one with the speaker
+    and the time of day of an erased one; others with a time are not among `turns`.
+    """
+    found: dict[int, Size] = {}
+    count: Counter[Size] = Counter()
+    for n, turn in turns.items():
+        size = find_size(turn, sizes)
+        if size is not None and (not is_last or _has_clock(turn) or count[size] < sizes[size]):
+            count[size] += 1
+            found[n] = size
+    return found
+
+
+def _beside_known(stored: Sequence[ReadTurn], known: Collection[int]) -> Iterator[int]:
+    """The places of erased turns whose neighbour is known: the turn before, or after the first ones."""
+    before: int | None = next((place for place, one in enumerate(stored) if one.turn is not None), None)
+    for place, one in enumerate(stored):
+        if one.turn is not None:
+            before = place
+        elif before in known:
+            yield place
+
+
+def _has_clock(turn: Turn) -> bool:
+    """Whether a time of day is known; a date alone reads as midnight."""
+    return turn.said_at is not None and turn.said_at.time() != time.min
