@@ -40,6 +40,7 @@ class DatasetName(StrEnum):
     LOCOMO = "locomo"
     LONGMEMEVAL = "longmemeval"
     REALTALK = "realtalk"
+    LANGUAGES = "languages"
     BEAM = "beam"
 
 
@@ -63,7 +64,8 @@ Dataset = Annotated[DatasetName, typer.Argument(help="Which benchmark the file h
 Data = Annotated[
     Path,
     typer.Option(
-        "--data", help="Its JSON, plain, .gz or .xz; of realtalk and beam the folder, or a tar of it."
+        "--data",
+        help="Its JSON, plain, .gz or .xz; of realtalk, beam and languages the folder, or a tar of it.",
     ),
 ]
 

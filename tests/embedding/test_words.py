@@ -57,3 +57,16 @@ async def test_the_model_knows_that_a_physician_is_a_doctor() -> None:
     assert doctor[0] > 0.3 > bicycle[0]
     ((inside,),) = lexicon.similarity(["doctor"], ["word " * 2000 + "doctor"])
     assert inside == pytest.approx(1.0, abs=1e-3)
+
+
+def test_words_of_scripts_without_spaces_and_emoji_are_compared_by_their_characters() -> None:
+    def unknown(text: str) -> list[int]:
+        return [0] * len(text.split())  # one piece for all that a vocabulary lacks
+
+    lexicon = WordPieces(unknown, ROWS)
+    for word, held, other in (
+        ("草莓", "草莓味的", "天气很好"),
+        ("火曜", "火曜日に", "今日は寒い"),
+        ("🔑", "the 🔑7", "a 🚪"),
+    ):
+        assert lexicon.similarity([word], [held, other]) == [[1.0, 0.0]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval.datasets import Beam, RealTalk
+from eval.datasets import Beam, Languages, RealTalk
 from eval.types import Dataset, Passage
 from pagestore import SessionId
 from tiermem.errors import InvalidInput
@@ -115,10 +115,35 @@ def test_what_holds_no_chat_says_what_is_needed(tmp_path: Path, read: type[Beam 
         read(tmp_path / "Chat_1.json")
 
 
+def test_a_language_is_a_case_with_fillers_after_each_turn(tmp_path: Path) -> None:
+    said = [
+        {"speaker": "Ann", "session": f"d{day}", "said_at": f"2024-04-0{day}T10:00", "text": text}
+        for day, text in ((1, "Kissani on sairas."), (2, "Muutan Ouluun."))
+    ]
+    language = {
+        "turns": said,
+        "filler": [{"speaker": "Ben", "text": "Sataa."}],
+        "questions": [{"question": "Minne muutan?", "turn": 1, "phrase": "Ouluun"}],
+    }
+    (tmp_path / "fi.json").write_text(json.dumps(language))
+    (case,) = Languages(tmp_path).cases()
+    assert [[turn.text for turn in session.turns] for session in case.sessions] == [
+        ["Kissani on sairas.", "Sataa."],
+        ["Muutan Ouluun.", "Sataa."],
+    ]
+    (question,) = case.questions
+    assert case.turn(question.evidence[0]).text == "Muutan Ouluun."
+    assert (case.id, question.gold, question.category) == ("fi", ("Ouluun",), "fi")
+    (tmp_path / "no.json").write_text("{}")
+    with pytest.raises(InvalidInput, match="'no' is no language"):
+        Languages(tmp_path)
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("read", "file", "counts"),
     [
+        (Languages, "languages", (4, 120, 24, 24)),
         (RealTalk, "realtalk/realtalk_dev5.tar.xz", (5, 4_864, 359, 344)),
         (Beam, "beam/beam_100k_dev10.tar.xz", (10, 2_362, 200, 179)),
     ],

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tiermem.embedding.interface import EmbedderRequest
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
-from tiermem.text import stems, words
+from tiermem.text import search_stems, search_words
 
 
 class HashEmbedder:
@@ -30,12 +30,12 @@ class HashEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Unit-length vectors in order."""
-        pay(Usage(embedding_tokens=sum(len(words(text)) for text in texts), cost=0.0))
+        pay(Usage(embedding_tokens=sum(len(search_words(text)) for text in texts), cost=0.0))
         return [self._vector(text) for text in texts]
 
     def _vector(self, text: str) -> list[float]:
         vector = [0.0] * self.dimensions
-        for word in stems(text) or words(text) or [""]:
+        for word in search_stems(text) or search_words(text) or [""]:
             digest = hashlib.blake2b(f"{self._seed} {word}".encode(errors="replace")).digest()
             for at in range(0, 16, 4):
                 place = int.from_bytes(digest[at : at + 3], "big") % self.dimensions

@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tiermem.embedding.interface import Embedder, KnowsWords, Lexicon
-from tiermem.text import stems
+from tiermem.text import search_stems
+from tiermem.text.words import is_compared_by_characters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,8 +32,8 @@ class Stems:
 
     def similarity(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
         """1 where the text has a word of the same stem."""
-        text_stems = [frozenset(stems(text)) for text in texts]
-        wanted = [frozenset(stems(word)) for word in words]
+        text_stems = [frozenset(search_stems(text)) for text in texts]
+        wanted = [frozenset(search_stems(word)) for word in words]
         return [[float(bool(one & text)) for text in text_stems] for one in wanted]
 
 
@@ -65,7 +66,14 @@ class WordPieces:
         nearest = np.stack(best, axis=1) if best else np.zeros((len(alike), 0), np.float32)
         ends = np.cumsum([len(pieces) for pieces in asked])
         groups = [nearest[end - len(pieces) : end] for pieces, end in zip(asked, ends, strict=True)]
-        return [group.mean(axis=0).tolist() if len(group) else [0.0] * len(texts) for group in groups]
+        return [
+            _held_in(word, texts)
+            if is_compared_by_characters(word)
+            else group.mean(axis=0).tolist()
+            if len(group)
+            else [0.0] * len(texts)
+            for word, group in zip(words, groups, strict=True)
+        ]
 
     def _piece_similarity(self, asked: Sequence[int], known: NDArray[np.int32]) -> Rows:
         """Each piece of the one against each of the other, 0 to 1."""
@@ -80,6 +88,11 @@ class WordPieces:
         import numpy as np
 
         return np.unique(np.asarray(self._cut(text), np.int32))
+
+
+def _held_in(word: str, texts: Sequence[str]) -> list[float]:
+    """1 where a text has the characters: the vocabularies of English models hold few of them."""
+    return [float(word in text) for text in texts]
 
 
 async def lexicon_of(embedder: Embedder) -> Lexicon:

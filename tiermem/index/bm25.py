@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from tiermem.index.interface import Collection, Entry
-from tiermem.text import stems
+from tiermem.text import search_stems
 from tiermem.text.unicode import join_surrogates
 
 SCENE = 0.1
@@ -36,7 +36,7 @@ Terms = dict[int, float]
 
 def document_terms(text: str, kind: Collection | Literal["around"]) -> Terms:
     """The saturated term frequencies of BM25; the index that searches multiplies them with IDF."""
-    counts = Counter(stems(join_surrogates(text)))
+    counts = Counter(search_stems(join_surrogates(text)))
     length = counts.total() / AVERAGE_STEMS[kind]
     damping = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length)
     weights = {dimension(term): n * (SATURATION + 1) / (n + damping) for term, n in counts.items()}
@@ -58,8 +58,8 @@ def query_terms(text: str) -> Terms:
 
 def query_stems(text: str, *, without: Iterable[str] = ()) -> list[str]:
     """The different stems of a query, in order, without those of some words unless that leaves none."""
-    found = list(dict.fromkeys(stems(join_surrogates(text))))
-    left_out = {stem for word in without for stem in stems(word)}
+    found = list(dict.fromkeys(search_stems(join_surrogates(text))))
+    left_out = {stem for word in without for stem in search_stems(word)}
     return [stem for stem in found if stem not in left_out] or found
 
 

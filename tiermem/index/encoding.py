@@ -18,7 +18,7 @@ from tiermem.index.interface import Collection, Entry, TurnContext
 from tiermem.text import sentences
 from tiermem.text.unicode import join_surrogates
 
-SCHEMA = 6
+SCHEMA = 7
 """The version of what is stored of an entry; an index of another one asks to be rebuilt."""
 
 PIECE = 450

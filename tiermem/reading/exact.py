@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tiermem.text import normalise, resolve_dates
-from tiermem.text.words import EDGES
+from tiermem.text.words import EDGES, ends_at_spaces
 
 MOST_EXACT = 8
 """Identifiers and phrases of one query that are looked for."""
@@ -37,6 +37,8 @@ _TOKEN = re.compile(r"\S+")
 class ExactText:
     """A text to be found letter by letter, whatever its case, white space, quotation marks and dashes.
 
+    Where it begins or ends with a letter of a script with spaces, or a digit, a word of the text does too.
+
     An identifier is not found within a longer one: "INC-104" is not in "INC-104-2" or "INC-1042".
     """
 
@@ -52,10 +54,14 @@ class ExactText:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        words = re.escape(normalise(self.text).text)
+        text = normalise(self.text).text
+        words = re.escape(text)
         if self.is_identifier:
             return re.compile(rf"(?<!\w)(?<!\w[-._]){words}(?!\w|[-._]\w)")
-        return re.compile(rf"(?<!\w){words}(?!\w)")
+        before, after = (r"(?<!\w)", r"(?!\w)")
+        return re.compile(
+            f"{before if ends_at_spaces(text[:1]) else ''}{words}{after if ends_at_spaces(text[-1:]) else ''}"
+        )
 
 
 def find_identifiers(query: str) -> tuple[ExactText, ...]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from tiermem.text import stems
+from tiermem.text import search_stems
 
 K1, B = 1.5, 0.75
 """Okapi's saturation and length weight, the defaults of rank-bm25."""
@@ -63,7 +63,7 @@ class Keywords:
 
     def add(self, text: str, owner: Owner = None) -> None:
         """Count one more text of an owner; its number is how many there were."""
-        number, words = len(self._lengths), Counter(stems(text))
+        number, words = len(self._lengths), Counter(search_stems(text))
         counts = self._counts.setdefault(owner, _Counts())
         counts.texts += 1
         counts.length += words.total()

@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from tiermem.index.interface import Period
-from tiermem.text import STOP_WORDS, DateMention, resolve_dates, stems, without_possessive, words
+from tiermem.text import (
+    STOP_WORDS,
+    DateMention,
+    resolve_dates,
+    search_stems,
+    search_words,
+    without_possessive,
+)
 
 LONGEST_QUESTION = 4_000
 """Characters of a question: some eight hundred words, and no more work than a page of that length."""
@@ -77,7 +84,8 @@ class Question:
         rarest = max(rarity.values(), default=1.0)
         looked_for = content or list(self.words)
         worth = (
-            next((rarity[stem] for stem in stems(word) if stem in rarity), rarest) for word in looked_for
+            next((rarity[stem] for stem in search_stems(word) if stem in rarity), rarest)
+            for word in looked_for
         )
         return TurnQuery(
             words=tuple(looked_for),
@@ -93,7 +101,7 @@ def read_question(text: str, asked_at: datetime | None = None) -> Question:
     """Take `text` apart; its relative dates are counted from `asked_at`, and unknown without it."""
     return Question(
         text=text,
-        words=tuple(dict.fromkeys(map(without_possessive, words(text)))),
+        words=tuple(dict.fromkeys(map(without_possessive, search_words(text)))),
         periods=telling_periods(text, asked_at),
         time=_ASKS_TIME.search(text) is not None,
         first_person=_FIRST_PERSON.search(text) is not None,

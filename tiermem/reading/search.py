@@ -43,7 +43,7 @@ from tiermem.reading.ranking import cover_texts, rank_groups
 from tiermem.reading.rerank import RanksTurns, Reranker, reranked_turns
 from tiermem.reading.turns import FoundTurn, gather, ranked_turns, turns_on_pages
 from tiermem.reading.view import View
-from tiermem.text import stems
+from tiermem.text import search_stems
 from tiermem.text.unicode import replace_surrogates
 
 UNITS = 50
@@ -204,7 +204,7 @@ class LookUp:
         """The units among `pool` hits of each kind, and how many hits there were."""
         exact = self.exact(query)
         found = await self._search("units", query, limit=max(pool, UNITS), mode=self._mode)
-        waiting, wanted = await self._waiting(), stems(query)
+        waiting, wanted = await self._waiting(), search_stems(query)
         sees = self.view.scope.sees
         by_words = self._visible_hits(waiting.best_units(wanted, sees))
         cold = self._visible_hits(waiting.cold.best(wanted, sees))
@@ -228,7 +228,7 @@ class LookUp:
         if self._mode == "dense":
             return Exact()
         phrases = find_phrases(query) if self._as_typed else ()
-        typed = (ExactText(query),) if self._as_typed and not phrases and stems(query) else ()
+        typed = (ExactText(query),) if self._as_typed and not phrases and search_stems(query) else ()
         if query.rstrip().endswith("?"):  # what answers a question need not repeat its words
             return Exact(preferred=(*find_identifiers(query), *phrases, *typed))
         return Exact(required=phrases, preferred=(*find_identifiers(query), *typed))
@@ -238,7 +238,7 @@ class LookUp:
         waiting, sees = await self._waiting(), self.view.scope.sees
         hits: list[Hit] = []
         for one in exact.texts:
-            words = stems(one.text)
+            words = search_stems(one.text)
             if words:
                 hits += (await self._search("units", one.text, limit=EXACT, mode="words")).hits
                 hits += self._visible_hits(waiting.best_units(words, sees)[:EXACT])
@@ -250,7 +250,7 @@ class LookUp:
         waiting, session, sees = await self._waiting(), self.view.scope.session, self.view.scope.sees
         ids: list[str] = []
         for one in exact.texts:
-            words = stems(one.text)
+            words = search_stems(one.text)
             if words:
                 found = await self._search("turns", one.text, limit=EXACT, mode="words")
                 ids += (hit.id for hit in found.hits)
@@ -459,7 +459,7 @@ class LookUp:
     async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
         """The pages of which the index does not hold all that share a word with the query."""
         waiting = await self._waiting()
-        best = waiting.best_pages(stems(query), self.view.scope.session, self.view.scope.sees)
+        best = waiting.best_pages(search_stems(query), self.view.scope.session, self.view.scope.sees)
         return tuple(Hit(id=page, score=score) for page, score in best[:limit])
 
     async def read(self, hits: Iterable[Hit], *, limit: int, skip: Container[PageId] = ()) -> Pages:

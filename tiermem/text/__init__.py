@@ -4,7 +4,16 @@ from tiermem.text.dates import DateMention, parse_iso, resolve_dates
 from tiermem.text.literals import Source, literals, omissions, page_literals, unsupported_literals
 from tiermem.text.normalise import normalise
 from tiermem.text.readings import is_negated
-from tiermem.text.words import STOP_WORDS, sentences, stem, stems, without_possessive, words
+from tiermem.text.words import (
+    STOP_WORDS,
+    search_stems,
+    search_words,
+    sentences,
+    stem,
+    stems,
+    without_possessive,
+    words,
+)
 
 __all__ = [
     "STOP_WORDS",
@@ -17,6 +26,8 @@ __all__ = [
     "page_literals",
     "parse_iso",
     "resolve_dates",
+    "search_stems",
+    "search_words",
     "sentences",
     "stem",
     "stems",

@@ -11,6 +11,18 @@ from functools import lru_cache
 import snowballstemmer
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_UNSPACED = re.compile(
+    "["
+    "\u0e00-\u0eff"  # Thai and Lao
+    "\u1000-\u109f"  # Burmese
+    "\u1780-\u17ff"  # Khmer
+    "\u3005\u3007\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # Japanese kana and marks
+    "\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "]+"
+)
+"""Runs of scripts that are written without spaces between words."""
+_EMOJI = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]")
+"""Symbols and pictures, without the modifiers of skin."""
 EDGES = ".,;:!?…()[]{}<>'\"“”„«»‘’`*"
 """Punctuation at the ends of a word of a sentence that is no part of it."""
 _LONGEST = 64
@@ -83,6 +95,29 @@ def words(text: str) -> list[str]:
     return [word.lower() for word in WORD.findall(text.replace("’", "'"))]
 
 
+def search_words(text: str) -> list[str]:
+    """The words of `text` by which it is found, in no order that means anything: `words`, emoji, and of a run
+    of a script that is written without spaces (Han, kana, Thai, Lao, Khmer, Burmese) its overlapping pairs of
+    characters.
+    """
+    if text.isascii():
+        return words(text)
+    plain = unicodedata.normalize("NFC", text)
+    runs = _UNSPACED.findall(plain)
+    pairs = [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
+    return [*words(_UNSPACED.sub(" ", plain) if runs else plain), *pairs, *_EMOJI.findall(plain)]
+
+
+def ends_at_spaces(character: str) -> bool:
+    """Whether a word that has this character at an end is separated from the next by a space or a mark."""
+    return character.isalnum() and _UNSPACED.match(character) is None
+
+
+def is_compared_by_characters(word: str) -> bool:
+    """Whether a word of `search_words` is an emoji, or of a script that is written without spaces."""
+    return _UNSPACED.match(word) is not None or _EMOJI.match(word) is not None
+
+
 def without_possessive(word: str) -> str:
     """A lower-case word without a possessive ending: "ann" of "ann's"."""
     return word.removesuffix("'s")
@@ -136,6 +171,11 @@ def base_form(word: str) -> str:
 def stems(text: str) -> list[str]:
     """Stems of the content words of `text` in order: stop words left out, repeats kept."""
     return [stem(word) for word in words(text) if word not in STOP_WORDS]
+
+
+def search_stems(text: str) -> list[str]:
+    """Stems of the words by which `text` is found, without stop words, repeats kept."""
+    return [stem(word) for word in search_words(text) if word not in STOP_WORDS]
 
 
 def sentences(text: str) -> list[Piece]:
