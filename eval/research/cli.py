@@ -12,7 +12,7 @@ from eval.cli import audit_command, qa_command, replay_command, retrieval_comman
 from eval.research.ear.command import ear_command
 from eval.research.feedback.command import feedback_command
 from eval.research.htm.command import htm_command
-from eval.research.memtier.command import memtier_command
+from eval.research.memtier.command import episodes_command, memtier_command
 from eval.research.training.command import learn_command
 from eval.research.training.reader.command import calibrate_command, train_command
 from eval.research.training.reranker.command import rerank_command
@@ -67,6 +67,7 @@ app.command("replay")(replay_command)
 app.command("audit")(audit_command)
 app.command("calibrate")(calibrate_command)
 app.command("ear")(ear_command)
+app.command("episodes")(episodes_command)
 app.command("feedback")(feedback_command)
 app.command("htm")(htm_command)
 app.command("learn")(learn_command)

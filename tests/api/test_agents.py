@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from pagestore.bundle import encode, verify_bundle
 from pagestore.errors import PageNotFound, PageStoreError
 from tests.reading.world import ListIndex
 from tiermem import AsyncMemory
-from tiermem.dialogue import read_dialogue
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, MemoryClosed, TierMemError, UnknownId
 from tiermem.model import Evidence
@@ -387,50 +385,6 @@ def test_two_agents_and_an_orchestrator_end_to_end(address: Path | str) -> None:
         assert "fig jam" in repr(memory.search("jam"))
 
 
-async def test_an_episodic_export_is_read_back_agent_by_agent(tmp_path: Path) -> None:
-    said_at = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
-    async with opened() as memory:
-        planner = memory.as_agent("planner")
-        await planner.add([
-            Turn(speaker="setup", text="Be brief.", role="system", said_at=said_at, turn_id="a"),
-            Turn(speaker="Zora", text=TOLD + "\nTwice [so].", said_at=said_at, turn_id="b"),
-            Turn(speaker="Zora", text="Tomorrow.", said_at=said_at + timedelta(days=1), turn_id="c"),
-        ])  # fmt: skip
-        await memory.add(PUBLIC, speaker="Ann", said_at=said_at)
-        await memory.as_agent("bo/ss").add(MINE, speaker="Ben", said_at=said_at)
-        await memory.flush()
-        done = await memory.export(tmp_path / "all", episodic=True)
-        assert (done.turns, done.sessions) == (5, 1)
-        own = await planner.export(tmp_path / "own", episodic=True)
-        assert own.turns == 4
-        with pytest.raises(InvalidInput, match="folder of its own"):
-            await memory.export(tmp_path / "all", episodic=True)
-    files = {str(file.relative_to(tmp_path / "own")) for file in written(tmp_path / "own")}
-    days = {"planner/2023-05-08.jsonl", "planner/2023-05-09.jsonl"}
-    assert files == {*days, "(none)/2023-05-08.jsonl"}
-    lines = [
-        json.loads(line) for day in sorted(days) for line in (tmp_path / "own" / day).read_text().splitlines()
-    ]
-    assert lines[0].keys() == {
-        "id", "timestamp", "session_id", "project", "content", "tokens", "promoted", "cognitive_weight",
-    }  # fmt: skip
-    assert lines[0]["content"] == "[system] Be brief."
-    assert (lines[1]["promoted"], lines[1]["project"]) == (True, "default")
-    async with opened() as memory:
-        planner = memory.as_agent("planner")
-        for day in sorted(days):
-            (conversation,) = read_dialogue(tmp_path / "all" / day)
-            for session in conversation.sessions:
-                await planner.add(session.turns, session=session.session)
-        (page,) = await planner.open_pages()
-        turns = [line.turn for line in page.lines if line.turn is not None]
-        assert [(turn.turn_id, turn.text, turn.role) for turn in turns] == [
-            ("a", "Be brief.", "system"), ("b", TOLD + "\nTwice [so].", None), ("c", "Tomorrow.", None),
-        ]  # fmt: skip
-        assert [turn.speaker for turn in turns] == ["system", "Zora", "Zora"]
-        assert turns[1].said_at == said_at
-
-
 async def test_turns_of_unsearched_roles_are_stored_and_no_search_finds_them() -> None:
     async with opened(unsearched_roles=("system",)) as memory:
         await memory.add(Turn(speaker="setup", text="The password is zebracanary.", role="system"))
@@ -584,8 +538,7 @@ class Everything:
         await self.ask(boss, "add", "The green boat is for sale.", speaker="Ben", session="canary session")
         await self.ask(boss, "ingest", read_dialogue(io.StringIO("Ben: The green boat is sold.\n")))
         await self.ask(boss, "remember", "The boss likes the green boat.")
-        for number, episodic in enumerate((True, False)):
-            await self.ask(boss, "export", where / str(number), episodic=episodic)
+        await self.ask(boss, "export", where / "dialogue.jsonl")
         text = "".join(file.read_text() for file in written(where))
         self.results.append(("export", text.replace("canary session", "")))
 

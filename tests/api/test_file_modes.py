@@ -50,10 +50,3 @@ def test_an_index_that_others_can_read_is_corrected_when_it_is_opened(
     assert modes_below(index) == {(True, 0o755), (False, 0o644)}
     open_memory()
     assert modes_below(index) == OWNER_ALONE
-
-
-def test_an_episodic_export_is_readable_by_its_owner_alone(open_memory: OpenMemory, tmp_path: Path) -> None:
-    memory = open_memory()
-    tell(memory)
-    memory.export(tmp_path / "exports" / "all", episodic=True)
-    assert modes_below(tmp_path / "exports") == OWNER_ALONE

@@ -578,9 +578,8 @@ def test_agents_see_their_own_and_what_they_are_granted(tmp_path: Path) -> None:
     assert "fern" in tiermem(store, "units", "--agent", "boss").stdout
     tiermem(store, "share", unit["id"], "--undo", "--reason", "not sold")
     assert "fern" not in tiermem(store, "units", "--agent", "boss").stdout
-    tiermem(store, "export", str(tmp_path / "days"), "--episodic")
-    (file,) = (tmp_path / "days" / "planner").iterdir()
-    again = tmp_path / "again"
+    again, file = tmp_path / "again", tmp_path / "planner.jsonl"
+    tiermem(store, "export", str(file), "--agent", "planner")
     tiermem(again, "ingest", str(file), "--agent", "planner", "--engine", "local")
     assert "fern" in tiermem(again, "search", "vault of the house", "--agent", "planner").stdout
 

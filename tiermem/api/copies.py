@@ -6,27 +6,23 @@ A copy holds what is erased from the memory later; every result says so.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import datetime
 from io import TextIOBase
 from pathlib import Path
 from typing import IO, cast
 
 from anyio import to_thread
 
-from pagestore import OpenInfo, Page, PageInfo, PageLine, SessionId, SpaceId
+from pagestore import OpenInfo, Page, PageInfo, SessionId
 from pagestore.backup import SavedSpace, restore_backup, write_backup
-from pagestore.files import RealFiles, create_file, lies_in, new_file
-from pagestore.store import directory_name
+from pagestore.files import lies_in, new_file
 from tiermem.api import arguments
 from tiermem.api.results import BackedUp, Exported
 from tiermem.dialogue import line_of
-from tiermem.dialogue.episodic import episode_of
 from tiermem.errors import InvalidInput
 from tiermem.ledger import EVERYTHING_SEEN, Ledger, Visibility
-from tiermem.llm.tokens import token_counter
 from tiermem.runtime.components import Components
 from tiermem.writing import Progress
 
@@ -90,76 +86,6 @@ async def export(
     ledger = components.ledger
     with new_file(to, replace=overwrite) if isinstance(to, str | Path) else nullcontext(to) as out:
         return await _write(ledger, out, session, progress, sees)
-
-
-async def export_episodic(components: Components, to: str | Path, *, sees: Visibility) -> Exported:
-    """Write what may be seen as MemTier's episodes: `<agent>/<day>.jsonl` in a new folder.
-
-    What is of no agent lies in `(none)`. Agents are named as spaces are in a store. Raises `InvalidInput`
-    for a folder that is not empty.
-    """
-    folder, ledger = Path(to), components.ledger
-    if await to_thread.run_sync(_is_taken, folder):
-        raise InvalidInput(f"{str(to)!r} is there already: an episodic export makes a folder of its own")
-    if components.directory is not None and lies_in(folder, components.directory):
-        raise InvalidInput(f"{str(to)!r} lies in the store: an export is kept elsewhere")
-    files: dict[Path, list[bytes]] = {}
-    erased = stamped = 0
-    sessions: set[SessionId] = set()
-    for name in await ledger.sessions():
-        async for page in _pages(ledger, name, sees):
-            erased += sum(line.turn is None and line.part == line.parts for line in page.lines)
-            for line in page.lines:
-                if line.turn is not None:
-                    at = line.turn.said_at or line.recorded_at
-                    day = "undated" if at is None else at.date().isoformat()
-                    whose = "(none)" if page.agent is None else directory_name(SpaceId(page.agent))
-                    episode = _episode(components, page, line, at)
-                    files.setdefault(folder / whose / f"{day}.jsonl", []).append(episode)
-                    stamped += line.turn.trust is not None
-                    sessions.add(name)
-    await to_thread.run_sync(_put_down, files)
-    return Exported(
-        space=ledger.space,
-        sessions=len(sessions),
-        turns=sum(map(len, files.values())),
-        erased=erased,
-        stamped=stamped,
-    )
-
-
-def _is_taken(folder: Path) -> bool:
-    return folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-
-
-def _put_down(files: Mapping[Path, Sequence[bytes]]) -> None:
-    for file, lines in files.items():
-        RealFiles().make_directory(str(file.parent))
-        with create_file(file) as out:
-            out.write(b"".join(lines))
-
-
-def _episode(components: Components, page: Page, line: PageLine, at: datetime | None) -> bytes:
-    """A turn, or one part of a long one, with what units that rest on it are worth together."""
-    assert line.turn is not None  # noqa: S101  (the caller has looked)
-    tier1 = components.ledger.tier1
-    units = [
-        unit.id
-        for unit in tier1.units_of_page(page.id)
-        if any(s.page_id == page.id and line.touches(s) for s in unit.spans)
-    ]
-    weights = [tier1.weight(unit_id) for unit_id in units]
-    number = f"-{line.part}" if line.parts > 1 else ""
-    return episode_of(
-        line.turn,
-        id_=(line.turn.turn_id or f"{components.ledger.space}-{line.seq}") + number,
-        at=at,
-        session=page.session,
-        project=components.ledger.space,
-        tokens=token_counter().count(line.turn.text),
-        promoted=bool(units),
-        weight=sum(weights) / len(weights) if weights else 0.0,
-    )
 
 
 async def _write(

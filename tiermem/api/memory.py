@@ -756,21 +756,14 @@ class AsyncMemory:
         *,
         session: str | None = None,
         replace: bool = False,
-        episodic: bool = False,
         progress: Progress | None = None,
     ) -> Exported:
         """Write the dialogue as JSON lines, one turn each with session, id, time, speaker, role and trust.
 
         `tiermem ingest` and `read_dialogue` read it back. What was erased is absent; what is erased later
         stays in the file. One that exists is refused, or replaced with `replace`; one in the store itself is
-        refused. With `episodic` it makes a folder of MemTier's files, `<agent>/<day>.jsonl` (`(none)/` for
-        what is of no agent), of all sessions: `ingest` reads each back, under `--agent` as that agent's.
+        refused.
         """
-        if arguments.switch(episodic, "episodic"):
-            if hasattr(to, "write") or session is not None or replace:
-                raise InvalidInput("an episodic export makes a new folder, of all sessions")
-            folder = arguments.place(to, "to")
-            return await copies.export_episodic(self._caller.components, folder, sees=self._caller.sees)
         return await copies.export(
             self._caller.components,
             to if hasattr(to, "write") else arguments.place(to, "to"),

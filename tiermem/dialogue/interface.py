@@ -27,7 +27,6 @@ Format = Literal[
     "fine-tuning",
     "csv",
     "subtitles",
-    "memtier",
     "mem0",
     "zep",
     "letta",

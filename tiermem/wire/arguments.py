@@ -23,7 +23,7 @@ from tiermem.wire.values import plain, read_as
 STAYS = ("progress", "on_step", "into", "to", "replace")
 """What is for the caller's own process alone: callbacks, workspaces, files."""
 
-PLACED = ("all_spaces", "episodic")
+PLACED = ("all_spaces",)
 """What is made where the store lies, and cannot be asked for from elsewhere."""
 
 
@@ -104,8 +104,6 @@ def _no_place(given: Mapping[str, Any]) -> None:
     """Raise `InvalidInput` for what is made where the store lies, and goes into no one file."""
     if given.get("all_spaces") not in (None, False):
         raise InvalidInput("all_spaces: a store is backed up where it lies, by `tiermem backup`")
-    if given.get("episodic") not in (None, False):
-        raise InvalidInput("episodic: a folder is made where the store lies, by `tiermem export --episodic`")
 
 
 def _read(hint: Any, value: Any) -> Any:

@@ -25,7 +25,7 @@ from tiermem.wire import Right
 
 pytestmark = pytest.mark.anyio
 
-INSIDE = ("._caller", "workspace(", "tiermem.open(", "episodic", "index:")
+INSIDE = ("._caller", "workspace(", "tiermem.open(", "index:")
 """What a test names that is about a memory of this process, or is taken here by itself."""
 RIGHTS: tuple[Right, ...] = ("read", "write", "erase")
 VAULT = "What does the vault of the blue house open with?"

@@ -21,9 +21,6 @@ def export(
     place: options.Place,
     session: options.Session = None,
     replace: options.Replace = False,
-    episodic: Annotated[
-        bool, typer.Option("--episodic", help="A folder of MemTier's files instead, one an agent and day.")
-    ] = False,
     looking: options.Looking,
 ) -> None:
     """Write the dialogue of a space as JSON lines, which `tiermem ingest` reads back.
@@ -31,12 +28,12 @@ def export(
     What was erased is not in it, and what is erased later stays in it. `tiermem backup --lines` writes
     everything as JSON lines, with ids and proofs.
     """
-    to = sys.stdout.buffer if file == "-" and not episodic else file
+    to = sys.stdout.buffer if file == "-" else file
     with (
         place.open(read_only=True) as memory,
         progress(f"{memory.space}: writing", "pages") as report,
     ):
-        done = memory.export(to, session=session, replace=replace, episodic=episodic, progress=report)
+        done = memory.export(to, session=session, replace=replace, progress=report)
     words = _in_words(done, file)
     if file == "-":
         remark(words)
