@@ -102,14 +102,12 @@ if TYPE_CHECKING:
     from tiermem.writing import (
         Consolidation,
         Credit,
-        DateReport,
         Erasure,
         Judged,
         MergedUnits,
         NearUnits,
         Remembered,
         Restored,
-        UnitRevision,
         Withdrawn,
     )
 
@@ -130,8 +128,8 @@ _HOMES = {
     "tiermem.settings": "Settings",
     "tiermem.workspace": "Admitted Eviction Item",
     "tiermem.writing": """
-        Consolidation Credit DateReport Erasure Judged MergedUnits NearUnits Remembered Restored
-        UnitRevision Withdrawn
+        Consolidation Credit Erasure Judged MergedUnits NearUnits Remembered Restored
+        Withdrawn
     """,
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -160,7 +158,6 @@ __all__ = [
     "Context",
     "Credit",
     "Damage",
-    "DateReport",
     "Decision",
     "Degradation",
     "Derivation",
@@ -228,7 +225,6 @@ __all__ = [
     "TurnShare",
     "UnitHistory",
     "UnitId",
-    "UnitRevision",
     "Usage",
     "VerifyReport",
     "Wanted",

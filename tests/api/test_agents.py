@@ -160,7 +160,7 @@ async def test_what_is_for_the_owner_is_refused_to_an_agent() -> None:
         for refused in (
             boss.apply_findings(), boss.consolidate(), boss.reindex(), boss.checkpoint(), boss.verify(),
             boss.backup("x.tar"), boss.prove_growth(checkpoint), boss.leftover_scan(["zebracanary"]),
-            boss.erase(space=True, reason="asked"), boss.redate(),
+            boss.erase(space=True, reason="asked"),
         ):  # fmt: skip
             with pytest.raises(InvalidInput, match="owner"):
                 await refused
@@ -404,7 +404,7 @@ async def test_turns_of_unsearched_roles_are_stored_and_no_search_finds_them() -
 
 _REFUSED = {
     "apply_findings", "backup", "checkpoint", "consolidate", "grant", "leftover_scan", "prove_growth",
-    "redate", "reindex", "revoke", "verify",
+    "reindex", "revoke", "verify",
 }  # fmt: skip
 _WORDLESS = {"agent", "as_agent", "close", "engine", "open", "space"}
 

@@ -6,7 +6,6 @@ import pytest
 
 import tiermem
 from tests.api.conftest import OpenMemory
-from tiermem.model import Evidence, SummaryUnit
 from tiermem.reading import quoting
 from tiermem.reasoning import by_rules
 from tiermem.reasoning.interface import PageView
@@ -79,20 +78,6 @@ def test_a_speakers_own_brackets_stay(open_memory: OpenMemory, own: str) -> None
     memory.flush()
     assert own in str(memory.context("Who picked up the canoe?"))
     assert f"Ann: {text}" in {one.text for one in memory.search("canoe")}
-
-
-def test_an_answer_recorded_with_dates_of_rules_is_replayed_without_a_difference(
-    memory: tiermem.Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def as_recorded_before(unit: SummaryUnit) -> SummaryUnit:
-        return unit
-
-    monkeypatch.setattr(quoting, "without_rule_dates", as_recorded_before)
-    answer = memory.ask("When is the boiler inspection?", mode="summary")
-    units: list[Evidence] = [one for one in answer.trace.candidates if one.unit_id is not None]
-    assert any("(22 January 2026)" in one.text for one in units)
-    monkeypatch.undo()
-    assert memory.replay(answer.id).differences == ()
 
 
 def test_a_unit_that_was_found_is_held_in_a_workspace(memory: tiermem.Memory) -> None:

@@ -3,7 +3,6 @@
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 import tiermem
-from pagestore import SpaceId, Store
-from tests.writing.old_dates import old_rules
 from tiermem.apps.cli import doctor
 from tiermem.apps.cli.app import app
 
@@ -99,31 +96,3 @@ def test_an_endpoint_is_asked_for_the_model(
     assert told["model"]["verdict"] == told["index"]["verdict"] == "good"
     monkeypatch.setenv("TIERMEM_MODEL", "large")
     assert "does not list 'large'" in findings(tmp_path, code=1)["model"]["state"]
-
-
-def test_units_with_dates_of_older_rules_are_counted_by_space_with_the_command(tmp_path: Path) -> None:
-    store = tmp_path / "memory"
-    for space in ("ann", "ben"):
-        with tiermem.open(store, space=space, engine="local", distil="inline", embedder="hashed") as memory:
-            if space == "ann":
-                with old_rules():
-                    memory.add(
-                        "I have a dentist appointment on Tuesday.", speaker="Ann", said_at="2023-05-08T13:56"
-                    )
-                    memory.flush()
-    dates = findings(store, code=0)["dates"]
-    assert dates["verdict"] == "outdated"
-    assert f"redate --store {store} --space ann` changes 1 unit" in dates["advice"]
-    assert "ben" not in dates["advice"]
-    with tiermem.open(store, space="ann", embedder="hashed") as memory:
-        memory.redate()
-    assert findings(store, code=0)["dates"]["verdict"] == "good"
-
-
-def test_a_store_that_is_damaged_says_so_where_dates_are_looked_at(tmp_path: Path) -> None:
-    with tiermem.open(tmp_path / "memory", embedder="hashed") as memory:
-        memory.add("Hi")
-    with closing(Store(tmp_path / "memory")) as store, closing(store.open_space(SpaceId("default"))) as log:
-        log.record("distilled", {"page_id": "p1:none"})
-    dates = findings(tmp_path / "memory", code=1)["dates"]
-    assert (dates["verdict"], dates["advice"]) == ("missing", "`tiermem verify` says more")

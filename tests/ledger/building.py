@@ -12,7 +12,6 @@ from tiermem.ledger import (
     Distilled,
     Entry,
     Feedback,
-    RedatedUnits,
     Redistilled,
     Retired,
     SetAside,
@@ -219,7 +218,6 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         st.sampled_from(("ValueError at tiermem/proof/link.py:1 in link: odd", None)),
     ),
     st.builds(lambda limit: Bounded(hot_units=limit), st.integers(1, 3)),
-    st.builds(lambda units: RedatedUnits(units=tuple(units)), st.lists(_units, min_size=1, max_size=2)),
     st.builds(
         lambda shares, outcome, answer_id: Feedback(
             outcome=outcome,

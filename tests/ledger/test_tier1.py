@@ -29,7 +29,6 @@ from tiermem.ledger import (
     Entry,
     Erased,
     Erasing,
-    RedatedUnits,
     Redistilled,
     Retired,
     SetAside,
@@ -106,9 +105,9 @@ def test_what_was_paid_belongs_to_a_day_of_utc(zone: timezone, another_day_here:
 @given(log=logs, repeats=st.lists(st.integers(0, 11), max_size=6))
 def test_a_step_done_again_changes_nothing(log: list[Entry], repeats: list[int]) -> None:
     # A second look at a page is asked for, not done again by itself: two of them are two. Of what is set
-    # aside, and of limits, the newest counts. A revision that did not follow the one before may follow later.
+    # aside, and of limits, the newest counts.
     steps = [log[i] for i in repeats if i < len(log)]
-    newest_counts = Redistilled | SetAside | Bounded | RedatedUnits
+    newest_counts = Redistilled | SetAside | Bounded
     again = [step for step in steps if not isinstance(step, newest_counts)]
     assert state(folded(*log, *again)) == state(folded(*log))
 

@@ -174,7 +174,6 @@ class Memory:
     get = _blocking(AsyncMemory.get)
     apply_findings = _blocking(AsyncMemory.apply_findings)
     consolidate = _blocking(AsyncMemory.consolidate)
-    redate = _blocking(AsyncMemory.redate)
     reindex = _blocking(AsyncMemory.reindex)
     checkpoint = _blocking(AsyncMemory.checkpoint)
     verify = _blocking(AsyncMemory.verify)

@@ -94,7 +94,6 @@ from tiermem.trust import lower_turns
 from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (
     Consolidation,
-    DateReport,
     DistilReport,
     Judged,
     Progress,
@@ -103,7 +102,6 @@ from tiermem.writing import (
     Selection,
     Unfinished,
     Withdrawn,
-    redate_units,
 )
 from tiermem.writing.chats import continue_chats
 
@@ -644,32 +642,6 @@ class AsyncMemory:
             return await components.consolidator.run(
                 components.clock(), moment=self._background.idle_window, progress=callback
             )
-
-    @operation("write")
-    async def redate(self, *, dry_run: bool = False, progress: Progress | None = None) -> DateReport:
-        """Compute the dates of units again where the rules of dates have changed since they were made.
-
-        Units in the words of rules have another date then, or none: a unit keeps its id, the record has its
-        next revision, and `units(as_of=…)` shows what it was before. Other units, such as those that a model
-        worded, are not changed; `listed` are those with the day of a weekday which the rules do not compute
-        now. No model is asked, and a second run changes nothing. With `dry_run` nothing is done. `progress`
-        is called with the pages done and those with dates. For the owner.
-        """
-        self._caller.require_owner("redate")
-        report_progress, tried = arguments.progress(progress), arguments.switch(dry_run, "dry_run")
-        components = self._caller.components if tried else self._caller.writable
-        if not tried:
-            await self._jobs.drain()
-        report = await redate_units(
-            components.writer,
-            components.ledger,
-            moment=self._lock.shared,
-            dry_run=tried,
-            progress=report_progress,
-        )
-        if report.redated and not tried:
-            self._background.index_open_turns()
-        return report
 
     @operation("admin")
     async def reindex(self) -> Reindexed:

@@ -13,7 +13,6 @@ from tiermem.ledger.kinds.erased import Erased
 from tiermem.ledger.kinds.erasing import Erasing, TurnAt
 from tiermem.ledger.kinds.feedback import Feedback
 from tiermem.ledger.kinds.granted import Granted
-from tiermem.ledger.kinds.redated import RedatedUnits
 from tiermem.ledger.kinds.redistilled import Redistilled
 from tiermem.ledger.kinds.reinstated import Reinstated
 from tiermem.ledger.kinds.retired import Retired
@@ -50,7 +49,6 @@ __all__ = [
     "LoggedEntry",
     "Loss",
     "PageSummary",
-    "RedatedUnits",
     "Redistilled",
     "Reinstated",
     "Retired",

@@ -5,17 +5,14 @@ from tiermem.writing.consolidate import ELSEWHERE, Consolidator
 from tiermem.writing.erase import Erasure, Selection
 from tiermem.writing.judge import Credit, Judged
 from tiermem.writing.projection import Projection
-from tiermem.writing.redate import redate_units
 from tiermem.writing.values import (
     Consolidation,
-    DateReport,
     DistilReport,
     MergedUnits,
     Progress,
     Remembered,
     Restored,
     Unfinished,
-    UnitRevision,
     Withdrawn,
     WriteBackReport,
     WriterOptions,
@@ -27,7 +24,6 @@ __all__ = [
     "Consolidation",
     "Consolidator",
     "Credit",
-    "DateReport",
     "DistilReport",
     "Erasure",
     "Judged",
@@ -39,10 +35,8 @@ __all__ = [
     "Restored",
     "Selection",
     "Unfinished",
-    "UnitRevision",
     "Withdrawn",
     "WriteBackReport",
     "Writer",
     "WriterOptions",
-    "redate_units",
 ]

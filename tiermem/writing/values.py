@@ -130,28 +130,6 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnitRevision:
-    """A unit as it was, and its next revision."""
-
-    before: SummaryUnit
-    after: SummaryUnit
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DateReport:
-    """What `redate` did, or, where it was `proposed` alone, what it would do.
-
-    `redated` are units in the words of rules, with the dates of today's rules. `listed` are other units that
-    hold and have the day of a weekday which today's rules do not compute from the words they cite: they are
-    not changed. Units of pages that cannot be read are in neither.
-    """
-
-    redated: tuple[UnitRevision, ...] = ()
-    listed: tuple[SummaryUnit, ...] = ()
-    proposed: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MergedUnits:
     """A unit that replaces others which say the same; withdrawing it brings these back."""
 

@@ -188,22 +188,6 @@ BUGS = (
         found_by=("tests/ledger/test_wrote_back.py",),
     ),
     Bug(
-        name="a unit with another date stays when the unit goes",
-        file="tiermem/ledger/kinds/redated.py",
-        function="_units_left",
-        before="unit.id in past.kept",
-        after="True",
-        found_by=("tests/ledger/test_redated.py",),
-    ),
-    Bug(
-        name="a date takes the place of what was learned since",
-        file="tiermem/ledger/kinds/redated.py",
-        function="_fold",
-        before="known.revision + 1 == unit.revision",
-        after="known.text",
-        found_by=("tests/ledger/test_redated.py",),
-    ),
-    Bug(
         name="turns right after the clock was set back are lost to the past",
         file="tiermem/ledger/moments.py",
         function="around_moment",

@@ -23,13 +23,12 @@ import tiermem
 from pagestore.errors import NotAStore, PageStoreError
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_ERROR
-from tiermem.apps.present.progress import progress
 from tiermem.apps.present.tables import counted
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, TierMemError
 from tiermem.storage import StorePlace
 
-Verdict = Literal["good", "missing", "outdated", "absent"]
-"""Fine; needed and not there; there, and made by rules of before; not there and not needed."""
+Verdict = Literal["good", "missing", "absent"]
+"""Fine; needed and not there; not there and not needed."""
 
 _LITTLE = 200 << 20
 """Bytes of free space below which a store may soon be full."""
@@ -48,7 +47,7 @@ class ExaminedItem:
 
 
 def doctor(*, store: options.Store = options.DEFAULT_STORE, output: options.Output) -> None:
-    """Look at what memory needs: weights, model, index, store, dates, room (exit code 1: some is missing)."""
+    """Look at what memory needs: weights, model, index, store, room (exit code 1: some is missing)."""
     findings = _examine(store)
     ok = all(finding.verdict != "missing" for finding in findings)
     output.show({"ok": ok, "findings": findings}, lambda: Text("\n").join(_lines(findings)))
@@ -65,8 +64,7 @@ def _examine(store: StorePlace) -> tuple[ExaminedItem, ...]:
         return (_missing("settings", state, "correct the TIERMEM_… variables of the environment"),)
     rooms = () if store.directory is None else (_room(store.directory),)
     found = (_versions(), _weights(settings), _model(settings), _index(settings, store), _store(store))
-    dates = (_dates(store),) if found[-1].verdict == "good" else ()
-    return (*found, *dates, *rooms)
+    return (*found, *rooms)
 
 
 def _missing(what: str, why: object, advice: str) -> ExaminedItem:
@@ -191,43 +189,6 @@ def _store(store: StorePlace) -> ExaminedItem:
     return ExaminedItem(what="store", verdict="good", state=f"{store}, {counted(len(spaces), 'space')}")
 
 
-def _dates(store: StorePlace) -> ExaminedItem:
-    """Whether units have the dates that today's rules compute, in every space."""
-    outdated: list[str] = []
-    try:
-        names = tiermem.spaces(store.address)
-        for name in names:
-            count = _count_outdated(store, name)
-            if count:
-                space = name if len(names) > 1 else None
-                command = options.Place(store=store, space=space).command("redate")
-                outdated.append(f"`{command}` changes {counted(count, 'unit')}")
-    except (PageStoreError, TierMemError) as error:
-        return _missing("dates", error, "`tiermem verify` says more")
-    if outdated:
-        state = "units have other dates than today's rules compute"
-        return ExaminedItem(what="dates", verdict="outdated", state=state, advice="; ".join(outdated))
-    return ExaminedItem(what="dates", verdict="good", state="as today's rules compute them")
-
-
-def _count_outdated(store: StorePlace, space: str) -> int:
-    """How many units `redate` would change; nothing is searched for it, and no model asked."""
-    with (
-        tiermem.open(
-            store.address,
-            space=space,
-            engine="local",
-            read_only=True,
-            create=False,
-            embedder="hashed",
-            index="memory",
-            reader="none",
-        ) as memory,
-        progress(f"computing dates of {space}", "pages") as report,
-    ):
-        return len(memory.redate(dry_run=True, progress=report).redated)
-
-
 def _room(store: Path) -> ExaminedItem:
     there = next(folder for folder in (store.absolute(), *store.absolute().parents) if folder.is_dir())
     free = shutil.disk_usage(there).free
@@ -240,7 +201,6 @@ def _room(store: Path) -> ExaminedItem:
 _SIGNS: dict[Verdict, tuple[str, str]] = {
     "good": ("✓", "green"),
     "missing": ("✗", "red"),
-    "outdated": ("!", "yellow"),
     "absent": ("–", "dim"),
 }
 

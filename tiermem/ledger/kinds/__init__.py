@@ -15,7 +15,6 @@ from tiermem.ledger.kinds import (
     erasing,
     feedback,
     granted,
-    redated,
     redistilled,
     reinstated,
     retired,
@@ -45,7 +44,6 @@ KINDS: Mapping[str, Kind[Any]] = {
         feedback.KIND,
         granted.KIND,
         shared.KIND,
-        redated.KIND,
     )
 }
 """Every kind by what the log calls it. Records of others are skipped: a newer version wrote them."""

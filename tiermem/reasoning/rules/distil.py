@@ -13,9 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
 
-from pagestore import Page, PageId, Span, Turn
+from pagestore import Page, PageId, Turn
 from tiermem.model import Claim
 from tiermem.reasoning.rules.sentences import EvidenceSentence, evidence_sentence
 from tiermem.text import DateMention, literals, resolve_dates, sentences, stem, stems, words
@@ -125,19 +124,6 @@ def statements(chosen: Iterable[tuple[Page, PageSentence]]) -> Iterator[Claim]:
         if tells:  # else the others may form a claim without it too
             worded.update(run)
         yield _claim(page, run, people, _scene(page, placed.line, people))
-
-
-def claims_at(page: Page, spans: Sequence[Span]) -> Iterator[Claim]:
-    """For each turn of the page with any of the spans, the claim of the sentences there."""
-    people = _people(page)
-    for at, of_turn in groupby(sentences_of(page), key=lambda placed: placed.line):
-        line = page.lines[at]
-        here = [span for span in spans if span.page_id == page.id and line.touches(span)]
-        start = min((span.start for span in here), default=0) - line.body
-        end = max((span.end for span in here), default=0) - line.body
-        run = [each for each in of_turn if each.start < end and start < each.end]
-        if run:
-            yield _claim(page, run, people, _scene(page, at, people))
 
 
 def without_computed_dates(text: str) -> str:

@@ -8,17 +8,12 @@ from tiermem.model import SummaryUnit
 from tiermem.reasoning.rules.engine import NAME, NAME_WITH_READER
 
 
-def is_made_by_rules(unit: SummaryUnit) -> bool:
-    """Whether rules worded the unit."""
-    return unit.made_by in (NAME, NAME_WITH_READER)
-
-
 def without_rule_dates(unit: SummaryUnit) -> SummaryUnit:
     """A unit of rules without its event date and the computed dates in its text; any other as it is.
 
     Only the recorded values are removed, so that a speaker's own "(born 1984)" stays.
     """
-    if not is_made_by_rules(unit):
+    if unit.made_by not in (NAME, NAME_WITH_READER):
         return unit
     text = unit.text
     for derivation in unit.derivations:
