@@ -1,8 +1,7 @@
 """One file out of a store's logs, and a store out of such a file.
 
 The file is a tar, packed with gzip: `BACKUP.json`, which says what follows, then `FORMAT` and the segments
-under the names they have in a store. Or it is lines of JSON: one that says what follows, then the lines of
-the segments as they lie there. No index, no lock, no cache: what can be made again is made again.
+under the names they have in a store. No index, no lock, no cache: what can be made again is made again.
 
 The rules:
 - A backup holds what was acknowledged when it began, also while another process writes: each log up to an
@@ -25,14 +24,13 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
-from io import BufferedReader
 from pathlib import Path
 from tarfile import BLOCKSIZE, USTAR_FORMAT, TarError, TarInfo
 from typing import IO, Any
 
 from pagestore.errors import Corrupt, Full, InvalidInput, Locked, NotAStore, PageStoreError, SpaceNotFound
 from pagestore.files import RealFiles, create_file, lies_in, new_file, possible_path, translating, write_file
-from pagestore.line import FORMAT, MALFORMED, as_written, canonical, one_line
+from pagestore.line import MALFORMED, as_written, canonical
 from pagestore.lines.files import FileLines
 from pagestore.lines.segments import file_name
 from pagestore.recovery import recover
@@ -41,7 +39,6 @@ from pagestore.values import Checkpoint, SpaceId, checkpoint_of
 from pagestore.verify import verify
 
 BACKUP_FORMAT = "tiermem-backup 1"
-LINES_FORMAT = "tiermem-log 1"
 
 Progress = Callable[[int, int], None]
 """Bytes done, and bytes in all."""
@@ -58,7 +55,6 @@ _CHUNK = 1 << 20
 _ATTEMPTS = 5
 """How often a log is looked at again that changes while it is copied: words are being erased from it."""
 _NUMBERS = range(1, 10**8)
-_Opened = gzip.GzipFile | BufferedReader
 _UNPACKING = (EOFError, gzip.BadGzipFile, zlib.error, TarError)
 
 
@@ -100,14 +96,12 @@ def write_backup(
     to: str | Path,
     *,
     spaces: Sequence[SpaceId] | None = None,
-    lines: bool = False,
     replace: bool = False,
     progress: Progress | None = None,
 ) -> tuple[SavedSpace, ...]:
     """Write one file with the logs of a store, or of some of its spaces: all of it or nothing.
 
-    With `lines` it is lines of JSON, in place of a packed tar. Nothing in the store is written and no lock is
-    taken. Raises `NotAStore`, `SpaceNotFound`, `Corrupt` for a
+    Nothing in the store is written and no lock is taken. Raises `NotAStore`, `SpaceNotFound`, `Corrupt` for a
     damaged log, `InvalidInput` where the file exists (unless `replace`) or would lie in the store, `Full`,
     `Inaccessible`, and `Locked` where words are being erased all the while.
     """
@@ -121,7 +115,7 @@ def write_backup(
     why: PageStoreError = Locked(f"words were being erased from {source.path!r} all the while; try again")
     for _ in range(_ATTEMPTS):
         try:
-            return _save(source, named, target, progress, lines=lines, replace=replace, begun=spaces is None)
+            return _save(source, named, target, progress, replace=replace, begun=spaces is None)
         except Corrupt as error:
             why = error
         except _LogChanged:
@@ -135,7 +129,6 @@ def _save(
     target: Path,
     progress: Progress | None,
     *,
-    lines: bool,
     replace: bool,
     begun: bool,
 ) -> tuple[SavedSpace, ...]:
@@ -148,7 +141,7 @@ def _save(
         copies = [copy for copy in found if copy.sizes or not begun]
         reading = _count_progress(2 * sum(sum(copy.sizes.values()) for copy in copies), progress)
         logs = [(copy, copy.read(reading)) for copy in copies]
-        (_write_lines if lines else _write)(out, logs, reading)
+        _write(out, logs, reading)
     return tuple(log.saved for _, log in logs)
 
 
@@ -189,7 +182,7 @@ class _LogCopy:
         return _Log(saved=saved, files=files)
 
     def read_segment(
-        self, number: int, reading: Callable[[int], None], out: gzip.GzipFile | IO[bytes] | None = None
+        self, number: int, reading: Callable[[int], None], out: gzip.GzipFile | None = None
     ) -> _File:
         """Read a segment, and write it to `out`; `_LogChanged` where there is less of it now."""
         digest = hashlib.sha256()
@@ -219,20 +212,7 @@ def _write(out: IO[bytes], logs: Sequence[tuple[_LogCopy, _Log]], reading: Calla
         packed.write(bytes(2 * BLOCKSIZE))
 
 
-def _write_lines(
-    out: IO[bytes], logs: Sequence[tuple[_LogCopy, _Log]], reading: Callable[[int], None]
-) -> None:
-    """A line that says what follows, and every line of every log; `_LogChanged` as in `_write`."""
-    contents = _contents_of([log for _, log in logs])
-    out.write(one_line({**contents, "format": LINES_FORMAT, "store": FORMAT}) + b"\n")
-    for copy, log in logs:
-        for file in log.files:
-            _write_file(out, copy, file, reading)
-
-
-def _write_file(
-    out: gzip.GzipFile | IO[bytes], copy: _LogCopy, file: _File, reading: Callable[[int], None]
-) -> None:
+def _write_file(out: gzip.GzipFile, copy: _LogCopy, file: _File, reading: Callable[[int], None]) -> None:
     if copy.read_segment(file.number, reading, out) != file:
         raise _LogChanged
 
@@ -254,9 +234,8 @@ def restore_backup(
         files.make_directory(str(target.parent))
         staging.mkdir(mode=0o700)
         try:
-            with _open_archive(possible_path(str(archive))) as opened:
-                packed = isinstance(opened, gzip.GzipFile)
-                logs = (_unpack if packed else _unpack_lines)(opened, str(archive), staging, progress)
+            with _open_archive(possible_path(str(archive))) as packed:
+                logs = _unpack(packed, str(archive), staging, progress)
             for log in logs:
                 _check(log, str(archive), staging)
             _put_in_place(staging, target)
@@ -267,7 +246,9 @@ def restore_backup(
     return tuple(log.saved for log in logs)
 
 
-def _unpack(packed: _Opened, archive: str, staging: Path, progress: Progress | None) -> tuple[_Log, ...]:
+def _unpack(
+    packed: gzip.GzipFile, archive: str, staging: Path, progress: Progress | None
+) -> tuple[_Log, ...]:
     """Write the segments of a backup below `staging`, where each is what its contents promise."""
     try:
         logs = _contents(packed, archive)
@@ -288,21 +269,6 @@ def _unpack(packed: _Opened, archive: str, staging: Path, progress: Progress | N
     return logs
 
 
-def _unpack_lines(lines: _Opened, archive: str, staging: Path, progress: Progress | None) -> tuple[_Log, ...]:
-    """The same of a backup in lines."""
-    first = lines.readline(_LONGEST_CONTENTS)
-    logs = _promised_by_line(first, archive)
-    reading = _with_room(logs, archive, staging, progress)
-    write_file(RealFiles(), str(staging / "FORMAT"), format_file())
-    for log in logs:
-        directory = _directory_of(log, staging)
-        for file in log.files:
-            _copy(lines, file, directory / file_name(file.number), archive, reading)
-    if lines.read(1):
-        raise Corrupt(f"{archive!r} goes on where a backup ends")
-    return logs
-
-
 def _with_room(
     logs: Sequence[_Log], archive: str, staging: Path, progress: Progress | None
 ) -> Callable[[int], None]:
@@ -319,7 +285,7 @@ def _directory_of(log: _Log, staging: Path) -> Path:
     return directory
 
 
-def _contents(packed: _Opened, archive: str) -> tuple[_Log, ...]:
+def _contents(packed: gzip.GzipFile, archive: str) -> tuple[_Log, ...]:
     """What a backup says that it holds; `InvalidInput` when that is not how a backup says it."""
     try:
         header = packed.read(BLOCKSIZE)
@@ -328,7 +294,7 @@ def _contents(packed: _Opened, archive: str) -> tuple[_Log, ...]:
             raise InvalidInput(_no_backup(archive))
         data = packed.read(size)
         _expect(packed, bytes(_padding(size)), archive)
-        logs = _logs_of(json.loads(data), BACKUP_FORMAT, archive)
+        logs = _logs_of(json.loads(data), archive)
     except PageStoreError:
         raise
     except (*MALFORMED, RecursionError) as error:
@@ -336,22 +302,8 @@ def _contents(packed: _Opened, archive: str) -> tuple[_Log, ...]:
     return logs
 
 
-def _promised_by_line(first: bytes, archive: str) -> tuple[_Log, ...]:
-    """The logs that the first line of a backup in lines says it holds; `InvalidInput` for any other line."""
-    try:
-        manifest = json.loads(first)
-        logs = _logs_of(manifest, LINES_FORMAT, archive)
-        if manifest["store"] != FORMAT:
-            raise ValueError("the store has a format that this version does not read")
-    except PageStoreError:
-        raise
-    except (*MALFORMED, RecursionError) as error:
-        raise InvalidInput(f"{_no_backup(archive)}: {error!r}") from error
-    return logs
-
-
-def _logs_of(manifest: dict[str, Any], form: str, archive: str) -> tuple[_Log, ...]:
-    if manifest["format"] != form:
+def _logs_of(manifest: dict[str, Any], archive: str) -> tuple[_Log, ...]:
+    if manifest["format"] != BACKUP_FORMAT:
         raise InvalidInput(f"{archive!r} is of format {str(manifest['format'])[:80]!r}; upgrade")
     logs = tuple(_log_of(one) for one in manifest["spaces"])
     if len({log.saved.space for log in logs}) < len(logs):
@@ -389,7 +341,9 @@ def _contents_of(logs: Sequence[_Log]) -> dict[str, Any]:
     }
 
 
-def _copy(packed: _Opened, file: _File, path: Path, archive: str, reading: Callable[[int], None]) -> None:
+def _copy(
+    packed: gzip.GzipFile, file: _File, path: Path, archive: str, reading: Callable[[int], None]
+) -> None:
     digest, left = hashlib.sha256(), file.bytes
     with create_file(path) as out:
         while left:
@@ -454,13 +408,10 @@ def _put_in_place(staging: Path, target: Path) -> None:
 
 
 @contextmanager
-def _open_archive(archive: str) -> Iterator[_Opened]:
+def _open_archive(archive: str) -> Iterator[gzip.GzipFile]:
     with Path(archive).open("rb") as raw:
         begins = raw.read(len(_PACKED))
         raw.seek(0)
-        if begins.startswith(b"{"):
-            yield raw
-            return
         if begins != _PACKED:
             raise InvalidInput(_no_backup(archive))
         with gzip.GzipFile(fileobj=raw) as packed:
@@ -506,6 +457,6 @@ def _write_entry(packed: gzip.GzipFile, name: str, data: bytes) -> None:
     packed.write(_header(name, len(data)) + _pad(data))
 
 
-def _expect(packed: _Opened, wanted: bytes, archive: str) -> None:
+def _expect(packed: gzip.GzipFile, wanted: bytes, archive: str) -> None:
     if packed.read(len(wanted)) != wanted:
         raise Corrupt(f"{archive!r} is damaged: what follows is not what it says it holds")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from dataclasses import fields, replace
@@ -53,7 +54,7 @@ def test_a_restored_memory_answers_audits_and_goes_on(open_memory: OpenMemory, t
 
 
 @pytest.mark.local_only("`backup` copies files")
-def test_lines_that_leave_a_memory_make_it_again_with_every_id_and_proof(
+def test_a_backup_makes_a_memory_again_with_every_id_and_proof(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:
     memory = open_memory()
@@ -65,9 +66,9 @@ def test_lines_that_leave_a_memory_make_it_again_with_every_id_and_proof(
     given = memory.ask(QUESTION)
     kept = memory.checkpoint()
     memory.add("The kettle is blue.", speaker="Ann", session="s3")  # on a page that is open
-    done = memory.backup(tmp_path / "memory.jsonl", lines=True)
+    done = memory.backup(tmp_path / "memory.tar.gz")
 
-    assert tiermem.restore(tmp_path / "memory.jsonl", tmp_path / "again") == done.spaces
+    assert tiermem.restore(tmp_path / "memory.tar.gz", tmp_path / "again") == done.spaces
     with open_memory(path=tmp_path / "again", read_only=True) as again:
         assert again.pages() == memory.pages()
         assert again.open_pages() == memory.open_pages()
@@ -79,7 +80,7 @@ def test_lines_that_leave_a_memory_make_it_again_with_every_id_and_proof(
         asked = again.ask(QUESTION)
         assert (asked.text, asked.support) == (given.text, given.support)
         assert [one.spans for one in asked.citations] == [one.spans for one in given.citations]
-    assert b"fern" not in (tmp_path / "memory.jsonl").read_bytes()
+    assert b"fern" not in gzip.decompress((tmp_path / "memory.tar.gz").read_bytes())
 
 
 @pytest.mark.local_only("`backup` copies files")

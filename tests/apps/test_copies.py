@@ -48,9 +48,6 @@ def test_a_store_goes_through_a_file(store: Path, tmp_path: Path) -> None:
 def test_backups_speak_json(store: Path, tmp_path: Path) -> None:
     made = json.loads(run("backup", store, tmp_path / "m.tar.gz", "--space", "default", "--json").stdout)
     restored = json.loads(run("restore", tmp_path / "m.tar.gz", tmp_path / "copy", "--json").stdout)
-    run("backup", store, tmp_path / "m.jsonl", "--lines")
-    in_lines = json.loads(run("restore", tmp_path / "m.jsonl", tmp_path / "lines", "--json").stdout)
-    assert in_lines["spaces"] == restored["spaces"]
     assert made["spaces"] == restored["spaces"]
     assert "keeps what is erased" in made["keeps"]
 

@@ -44,7 +44,6 @@ async def backup(
     to: str | Path,
     *,
     all_spaces: bool,
-    lines: bool,
     replace: bool,
     progress: Progress | None,
 ) -> BackedUp:
@@ -59,7 +58,7 @@ async def backup(
     store, spaces = components.directory, None if all_spaces else [components.ledger.space]
 
     def write() -> BackedUp:
-        saved = write_backup(store, to, spaces=spaces, lines=lines, replace=replace, progress=progress)
+        saved = write_backup(store, to, spaces=spaces, replace=replace, progress=progress)
         return BackedUp(file=Path(to), bytes=Path(to).stat().st_size, spaces=saved)
 
     return await to_thread.run_sync(write)

@@ -699,14 +699,12 @@ class AsyncMemory:
         to: str | Path,
         *,
         all_spaces: bool = False,
-        lines: bool = False,
         replace: bool = False,
         progress: Progress | None = None,
     ) -> BackedUp:
         """Write one file (a packed tar) of this space's log, or of the whole store's: all of it or nothing.
 
-        With `lines` it is lines of JSON: one that says what follows, then the log's own. It holds everything
-        acknowledged by now, words, summaries, answers and their proofs, also while
+        It holds everything acknowledged by now, words, summaries, answers and their proofs, also while
         another process writes; the index is left out. `tiermem.restore` makes a store of it. What is erased
         later stays in it. A file that exists is refused, or replaced with `replace`. Raises `PageStoreError`
         for a damaged log or a full disk, `InvalidInput`.
@@ -716,7 +714,6 @@ class AsyncMemory:
             self._caller.components,
             arguments.place(to, "to"),
             all_spaces=arguments.switch(all_spaces, "all_spaces"),
-            lines=arguments.switch(lines, "lines"),
             replace=arguments.switch(replace, "replace"),
             progress=arguments.progress(progress),
         )

@@ -29,9 +29,6 @@ def backup(
     ],
     *,
     space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None,
-    lines: Annotated[
-        bool, typer.Option("--lines", help="JSON lines in place of a packed tar: the log as it is.")
-    ] = False,
     replace: options.Replace = False,
     looking: options.Looking,
 ) -> None:
@@ -43,7 +40,7 @@ def backup(
     directory = store.require_directory("backup", instead=instead)
     spaces = None if space is None else [SpaceId(space)]
     with progress(f"{directory}: copying", "MB", size=1_000_000) as report:
-        saved = write_backup(directory, dest, spaces=spaces, lines=lines, replace=replace, progress=report)
+        saved = write_backup(directory, dest, spaces=spaces, replace=replace, progress=report)
     done = tiermem.BackedUp(file=dest, bytes=dest.stat().st_size, spaces=saved)
     looking.show(done, lambda: _in_words(done))
 

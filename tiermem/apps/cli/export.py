@@ -25,8 +25,8 @@ def export(
 ) -> None:
     """Write the dialogue of a space as JSON lines, which `tiermem ingest` reads back.
 
-    What was erased is not in it, and what is erased later stays in it. `tiermem backup --lines` writes
-    everything as JSON lines, with ids and proofs.
+    What was erased is not in it, and what is erased later stays in it. `tiermem backup` writes
+    everything, with ids and proofs.
     """
     to = sys.stdout.buffer if file == "-" else file
     with (
