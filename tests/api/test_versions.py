@@ -12,7 +12,7 @@ import pytest
 import tiermem
 from pagestore import SessionId, Turn
 from pagestore.errors import Conflict
-from tiermem.dialogue import DialogueSession, ImportedTurn, read_dialogue
+from tiermem.dialogue import DialogueSession, read_dialogue
 
 Texts = dict[str, str]
 
@@ -223,16 +223,3 @@ def test_a_unit_that_was_restored_stays(memory: tiermem.Memory) -> None:
     memory.restore(unit.id, reason="both are right")
     add_session(memory, edited)
     assert unit.id in {one.id for one in memory.units()}
-
-
-@pytest.mark.parametrize("turn_id", ["7", "@1", "@1 2025-02-03T10:00:00", "m-1", "1738573200.0002"])
-def test_an_earlier_rendering_is_the_same_turn(memory: tiermem.Memory, turn_id: str) -> None:
-    memory.add(Turn(speaker="Choir", text="[photo] The new banner", turn_id=turn_id), session="chat")
-    turn = ImportedTurn(
-        speaker="Ines",
-        text="The new banner",
-        turn_id=turn_id,
-        earlier=(("Ines", "photo: The new banner"), ("Choir", "[photo] The new banner")),
-    )
-    added = memory.add([turn], session="chat")
-    assert (added.new, added.known) == (0, 1)

@@ -76,39 +76,34 @@ def test_the_branch_of_claude_that_is_shown_is_read(messages: Any, leaf: str | N
 
 
 @pytest.mark.parametrize(
-    ("chat", "text", "earlier"),
+    ("chat", "text"),
     [
-        (claude_chat(1, text="", files=[{"file_name": "altos.pdf"}]), "[file: altos.pdf]", ()),
+        (claude_chat(1, text="", files=[{"file_name": "altos.pdf"}]), "[file: altos.pdf]"),
         (
             claude_chat(1, text="", files=[{"file_name": "a.png"}, {"file_name": "b.png"}]),
             "[file: a.png]\n[file: b.png]",
-            (),
         ),
         (
             claude_chat(1, text="See", files=[{"file_name": "altos.pdf"}]),
             "See\n[file: altos.pdf]",
-            (("user", "See"),),
         ),
         (
             claude_chat(1, text="", attachments=[{"file_name": "a.txt"}], files=[{"file_name": "a.txt"}]),
             "[file: a.txt]",
-            (),
         ),
-        (claude_chat(1, text="", files=[{"file_uuid": "u-7"}]), "[file: u-7]", ()),
+        (claude_chat(1, text="", files=[{"file_uuid": "u-7"}]), "[file: u-7]"),
         (
             gpt_chat(1, content={"parts": [""]}, metadata={"attachments": [{"name": "altos.pdf"}]}),
             "[file: altos.pdf]",
-            (),
         ),
         (
             gpt_chat(1, metadata={"attachments": [{"name": "altos.pdf"}, {"id": "x"}]}),
             "Song 1\n[file: altos.pdf]",
-            (("user", "Song 1"),),
         ),
     ],
 )
-def test_files_are_kept_by_name(chat: Any, text: str, earlier: tuple[tuple[str, str], ...]) -> None:
+def test_files_are_kept_by_name(chat: Any, text: str) -> None:
     (session,) = read_one(json.dumps([chat]), "conversations.json").sessions
     (turn,) = session.turns
     assert isinstance(turn, Turn)
-    assert (turn.text, session.earlier.get(turn.turn_id or "", ())) == (text, earlier)
+    assert turn.text == text

@@ -154,55 +154,6 @@ def test_a_name_in_a_cue_overrides_an_earlier_voice(cue: str, turns: list[tuple[
 
 
 @pytest.mark.parametrize(
-    ("document", "name", "old"),
-    [
-        (slack(text="See <https://sea.example|map>"), "d.json", ("U7", "See <https://sea.example|map>")),
-        (
-            slack(user=None, bot_id="B1", bot_profile={"name": "Tide"}, text="Low"),
-            "d.json",
-            ("B1", "Low"),
-        ),
-        (
-            {
-                "channel": {"name": "d"},
-                "messages": [{"id": "9", "content": "<@71>", "author": {"name": "ines"}}],
-            },
-            "d.json",
-            ("ines", "<@71>"),
-        ),
-        (
-            {
-                "name": "d",
-                "messages": [
-                    {
-                        "id": 9,
-                        "date": "2025-02-03T10:00:00",
-                        "from": "Ines",
-                        "forwarded_from": "Rui",
-                        "text": "Low",
-                    }
-                ],
-            },
-            "d.json",
-            ("Ines", "Low"),
-        ),
-        (slack(text="<!here> now"), "d.json", ("U7", "<!here> now")),
-    ],
-)
-def test_what_an_earlier_version_stored_is_known(
-    tmp_path: Path, document: Any, name: str, old: tuple[str, str]
-) -> None:
-    (session,) = read_one(json.dumps(document), name).sessions
-    speaker, text = old
-    with tiermem.open(tmp_path / "memory") as memory:
-        memory.add(
-            Turn(speaker=speaker, text=text, turn_id=session.turns[0].turn_id), session=session.session
-        )
-        added = memory.add(session.imported_turns(), session=session.session)
-    assert (added.new, added.known) == (0, 1)
-
-
-@pytest.mark.parametrize(
     "wordings",
     [
         ("Sails on Monday", "Sails on Tuesday"),

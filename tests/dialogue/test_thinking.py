@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import tiermem
-from pagestore import Turn
 from tests.apps.test_commands import as_json
 from tiermem.dialogue import as_turns, read_dialogue
 
@@ -70,21 +69,6 @@ def test_exports_of_chats(tmp_path: Path, text: str) -> None:
             turns = [line.turn for info in memory.pages() for line in memory.page(info.id).lines]
             assert [turn.text for turn in turns if turn] == ["Take the early ferry."]
             assert sum("tired" in str(turn.metadata) for turn in turns if turn) == found
-
-
-@pytest.mark.parametrize("parts", THINKING[:4])
-def test_a_turn_that_was_imported_with_its_thinking_is_known(
-    tmp_path: Path, parts: list[dict[str, Any]]
-) -> None:
-    fields = [{key: value for key, value in part.items() if key != "type"} for part in parts]
-    before = [f"[{part['type']}: {json.dumps(own)}]" for part, own in zip(parts, fields, strict=True)]
-    file = tmp_path / "conversations.json"
-    file.write_text(claude([*parts, {"type": "text", "text": "Take the early ferry."}]))
-    with tiermem.open(tmp_path / "memory") as memory:
-        text = "\n".join([*before, "Take the early ferry."])
-        memory.add(Turn(speaker="assistant", text=text, turn_id="m1"), session="claude:k1")
-    (space,) = as_json(tmp_path / "memory", "ingest", str(file))["spaces"]
-    assert (space["new"], space["known"]) == (0, 1)
 
 
 ITEMS: list[tuple[dict[str, Any], tuple[str, str]]] = [

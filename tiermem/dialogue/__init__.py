@@ -9,7 +9,6 @@ from tiermem.dialogue.interface import (
     DialogueSession,
     Format,
     ImportedTurn,
-    Rendering,
 )
 from tiermem.dialogue.messages import as_turns
 from tiermem.dialogue.read import read_dialogue
@@ -22,7 +21,6 @@ __all__ = [
     "DialogueSession",
     "Format",
     "ImportedTurn",
-    "Rendering",
     "TimeLike",
     "alternatives",
     "as_turns",

@@ -17,7 +17,7 @@ from dataclasses import replace
 from itertools import count
 
 from pagestore import SessionId, Turn
-from tiermem.dialogue.interface import DialogueSession, ImportedTurn
+from tiermem.dialogue.interface import DialogueSession
 
 _DIGEST = re.compile(r":~[0-9a-f]{12}(?:-\d+)?\Z")
 _PLACE = re.compile(
@@ -48,17 +48,11 @@ def identify_turns(
     session: str, turns: Iterable[Turn], *, title: str | None = None, is_file_name: bool = False
 ) -> DialogueSession:
     """A session in which every turn has an id."""
-    named = list(_with_places(turns))
     return DialogueSession(
         session=SessionId(session),
         title=title,
         is_file_name=is_file_name,
-        turns=tuple(turn.plain() if isinstance(turn, ImportedTurn) else turn for turn in named),
-        earlier={
-            turn.turn_id or "": turn.earlier
-            for turn in named
-            if isinstance(turn, ImportedTurn) and turn.earlier
-        },
+        turns=tuple(_with_places(turns)),
     )
 
 

@@ -7,8 +7,7 @@ it, so a bad line never leaves half a session behind.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from pagestore import SessionId, Turn
@@ -41,42 +40,36 @@ Format = Literal[
 VERSION_OF = "version_of"
 """The key of the metadata of a version of a message under which the id of the message is."""
 _DAY = re.compile(r" \d{4}-\d{2}-\d{2}\Z")
-Rendering = tuple[str, str]
-"""The speaker and the text of a turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedTurn(Turn):
     """A turn of a file, as importers give it to `add`.
 
-    If its id is stored with other words, the turn is stored as a later version. `earlier` are the renderings
-    of the same record by earlier versions of this library: a stored turn with one of them is the same turn.
+    If its id is stored with other words, the turn is stored as a later version.
     """
 
-    earlier: tuple[Rendering, ...] = ()
-
     def plain(self) -> Turn:
-        """Return the turn without its earlier renderings."""
+        """Return the turn as any other."""
         return Turn(**{one.name: getattr(self, one.name) for one in fields(Turn)})
 
 
-def imported_turn(turn: Turn, earlier: tuple[Rendering, ...] = ()) -> ImportedTurn:
-    """Return a turn as importers give it to `add`, with its earlier renderings."""
-    return ImportedTurn(**{one.name: getattr(turn, one.name) for one in fields(Turn)}, earlier=earlier)
+def imported_turn(turn: Turn) -> ImportedTurn:
+    """Return a turn as importers give it to `add`."""
+    return ImportedTurn(**{one.name: getattr(turn, one.name) for one in fields(Turn)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogueSession:
     """What was said in one go: its turns in the order they were said. Every turn has a `turn_id`.
 
-    `title` is what the chat is called, or the name of its file. `earlier` are earlier renderings by turn id,
-    see `ImportedTurn`. With `is_file_name` the session has the name of its file, which may change, for an id.
+    `title` is what the chat is called, or the name of its file. With `is_file_name` the session has the name
+    of its file, which may change, for an id.
     """
 
     session: SessionId
     turns: tuple[Turn, ...]
     title: str | None = None
-    earlier: Mapping[str, tuple[Rendering, ...]] = field(default_factory=dict, hash=False)
     is_file_name: bool = False
 
     @property
@@ -86,7 +79,7 @@ class DialogueSession:
 
     def imported_turns(self) -> tuple[ImportedTurn, ...]:
         """Return the turns as importers give them to `add`."""
-        return tuple(imported_turn(turn, self.earlier.get(turn.turn_id or "", ())) for turn in self.turns)
+        return tuple(map(imported_turn, self.turns))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

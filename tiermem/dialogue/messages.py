@@ -17,7 +17,6 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from pagestore import Turn
-from tiermem.dialogue.interface import ImportedTurn, imported_turn
 from tiermem.dialogue.metadata import importance_in, metadata_in
 from tiermem.dialogue.times import TimeLike, parse_time
 from tiermem.errors import InvalidInput, name_in, shown
@@ -166,15 +165,6 @@ def turn_of(message: object, *, speaker: str | None = None, keep_thinking: bool 
     )
 
 
-def imported_turn_of(message: object, *, keep_thinking: bool = False) -> ImportedTurn:
-    """The turn of one message of a file, with the texts that earlier versions of this library made of it."""
-    turn = turn_of(message, keep_thinking=keep_thinking)
-    content = _first(message, TEXT_KEYS) if isinstance(message, Mapping) else None
-    imported = imported_turn(turn)
-    earlier = earlier_words_of(content)
-    return imported if earlier is None else replace(imported, earlier=((turn.speaker, earlier),))
-
-
 def session_of(message: object) -> str | None:
     """The session a message names under `session` or `session_id`, `None` when it names none."""
     if not isinstance(message, Mapping):
@@ -248,16 +238,6 @@ def words_of(content: object) -> str:
     if isinstance(content, Mapping):
         return _words_of_part(content)
     raise InvalidInput(f"the words must be a text or a list of parts, not {type(content).__name__}")
-
-
-def earlier_words_of(content: object) -> str | None:
-    """The words of parts as earlier versions of this library rendered them; `None` if they are the same."""
-    if not isinstance(content, list | tuple):
-        return None
-    parts = [as_sent(part) for part in content]
-    if not any(_is_thinking(part) or _transcript(part) is not None for part in parts):
-        return None
-    return "\n".join(_part(part) for part in parts)
 
 
 def thinking_of(content: object) -> dict[str, str]:

@@ -15,7 +15,7 @@ from pagestore import Turn
 from tiermem.dialogue.error_location import record
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import DialogueSession
-from tiermem.dialogue.messages import imported_turn_of, session_of
+from tiermem.dialogue.messages import session_of, turn_of
 from tiermem.errors import InvalidInput, NotDialogue
 
 
@@ -68,7 +68,7 @@ def group_sessions(
     by_id: dict[tuple[str, str, str | None], tuple[str, Turn]] = {}
     for where, message in messages:
         with record(where):
-            turn = imported_turn_of(message, keep_thinking=keep_thinking)
+            turn = turn_of(message, keep_thinking=keep_thinking)
             named = session_of(message)
             session, has_unnamed = named or default, has_unnamed or not named
             if stamps:

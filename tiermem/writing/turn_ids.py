@@ -42,7 +42,6 @@ class ResolvedTurns:
 
 async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> ResolvedTurns:
     """The turns, those with a place for an id under the id their words have in the session, or a new one."""
-    turns = await _in_stored_words(ledger, session, turns)
     edits = await _edits(ledger, session, turns)
     how = dict(enumerate(await ledger.taken(session, turns)))
     found = {n: None if how[n] == "erased" else turn for n, turn in enumerate(turns) if not is_placed(turn)}
@@ -50,7 +49,6 @@ async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[T
     files = {n: turn for n, turn in enumerate(turns) if n not in found}
     if any(how[n] in ("free", "other") for n in files):
         stored = await read_stored(ledger, session, {turn.agent for turn in turns})
-        files = {n: _in_words_of(turn, stored) for n, turn in files.items()}
         beside = _match_in_order(files, stored)
         matched = _match_moved(files, stored, beside)
         for n, place in matched.items():
@@ -136,30 +134,6 @@ async def _first_free(ledger: Ledger, session: SessionId, turn: ImportedTurn) ->
         if how in ("free", "erased"):
             return later if how == "free" else None
     return None
-
-
-async def _in_stored_words(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The turns, those that are stored in an earlier rendering in that one."""
-    renderings = [(n, earlier) for n, turn in enumerate(turns) for earlier in _earlier(turn)]
-    how = await ledger.taken(session, tuple(turn for _, turn in renderings))
-    stored = {n: turn for (n, turn), taken in zip(renderings, how, strict=True) if taken == "same"}
-    return tuple(stored.get(n, turn) for n, turn in enumerate(turns))
-
-
-def _in_words_of(turn: Turn, stored: Sequence[ReadTurn]) -> Turn:
-    """A turn of a file in the rendering, its own or an earlier one, that is stored."""
-    renderings = _earlier(turn)
-    if not renderings:
-        return turn
-    words = {_words(one.turn) for one in stored if one.turn is not None}
-    return next((one for one in (turn, *renderings) if _words(one) in words), turn)
-
-
-def _earlier(turn: Turn) -> tuple[Turn, ...]:
-    """A turn in its earlier renderings."""
-    if not isinstance(turn, ImportedTurn):
-        return ()
-    return tuple(replace(turn.plain(), speaker=speaker, text=text) for speaker, text in turn.earlier)
 
 
 async def _new(

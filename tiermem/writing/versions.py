@@ -40,17 +40,15 @@ def is_version(turn: ImportedTurn, versions: Sequence[Turn]) -> bool:
     """
     if not versions or versions[0].said_at != turn.said_at:
         return False
-    speakers = {turn.speaker, *(speaker for speaker, _ in turn.earlier)}
-    return versions[0].speaker in speakers or known_version(turn, versions) is not None
+    return versions[0].speaker == turn.speaker or known_version(turn, versions) is not None
 
 
 def known_version(turn: ImportedTurn, versions: Iterable[Turn]) -> Turn | None:
-    """The version with the words of `turn`, or with one of its earlier renderings; `None` without.
+    """The version with the words of `turn`; `None` without.
 
     A speaker who was renamed does not make another version.
     """
-    texts = {turn.text, *(text for _, text in turn.earlier)}
-    return next((one for one in versions if one.text in texts), None)
+    return next((one for one in versions if one.text == turn.text), None)
 
 
 def later_versions(turn: ImportedTurn) -> Iterator[Turn]:

@@ -15,7 +15,7 @@ from pagestore import Turn
 from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Reader, Source, alone, join_texts, moment, title_of
 from tiermem.dialogue.identity import chat_id, identify_turns
-from tiermem.dialogue.interface import Conversation, DialogueSession, imported_turn
+from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import THINKING, turn_of
 from tiermem.errors import InvalidInput
 
@@ -45,18 +45,16 @@ def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:
             author = message.get("author")
             role = author.get("role") if isinstance(author, Mapping) else None
             thoughts += _thoughts(message.get("content")) if source.keep_thinking else []
-            before = _words(message.get("content"))
             metadata = message.get("metadata")
             metadata = metadata if isinstance(metadata, Mapping) else {}
-            words = join_texts((before, *_files(metadata)))
+            words = join_texts((_words(message.get("content")), *_files(metadata)))
             hidden = metadata.get("is_visually_hidden_from_conversation")
             if words and isinstance(role, str) and not hidden:
                 turn = turn_of({"role": role, "content": words, "id": message.get("id")})
                 thinking = {THINKING: "\n".join(thoughts)} if thoughts and role == "assistant" else {}
                 thoughts = [] if role == "assistant" else thoughts
                 said_at = moment(message.get("create_time")) or moment(chat.get("create_time"))
-                earlier = ((turn.speaker, before),) if before not in ("", words) else ()
-                yield imported_turn(replace(turn, said_at=said_at, metadata=thinking), earlier)
+                yield replace(turn, said_at=said_at, metadata=thinking)
 
 
 def _files(metadata: Mapping[str, Any]) -> list[str]:

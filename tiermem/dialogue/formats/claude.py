@@ -12,8 +12,8 @@ from pagestore import Turn
 from tiermem.dialogue.error_location import listing, objects, record
 from tiermem.dialogue.formats.source import Reader, Source, alone, join_texts, moment, title_of
 from tiermem.dialogue.identity import chat_id, identify_turns
-from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
-from tiermem.dialogue.messages import earlier_words_of, thinking_of, words_of
+from tiermem.dialogue.interface import Conversation, DialogueSession
+from tiermem.dialogue.messages import thinking_of, words_of
 from tiermem.errors import InvalidInput
 
 _ROLES = {"human": "user"}
@@ -47,17 +47,16 @@ def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:
                 raise InvalidInput("not a message with a 'sender'")
             sender: str = message["sender"]
             role = _ROLES.get(sender, sender)
-            words, before = _words(message), _words_before(message)
+            words = _words(message)
             uuid = message.get("uuid")
             if words:
-                yield ImportedTurn(
+                yield Turn(
                     speaker=role,
                     text=words,
                     said_at=moment(message.get("created_at")),
                     role=role,
                     turn_id=uuid if isinstance(uuid, str) and uuid else None,
                     metadata=thinking_of(message.get("content")) if source.keep_thinking else {},
-                    earlier=((role, before),) if before not in ("", words) else (),
                 )
 
 
@@ -87,14 +86,6 @@ def _words(message: Mapping[str, Any]) -> str:
     names = [one.get("file_name") or one.get("file_uuid") for one in objects(message, "files")]
     files = [f"[file: {name}]" for name in names if isinstance(name, str) and name not in named]
     return join_texts((said, *_attachments(message), *files)).strip()
-
-
-def _words_before(message: Mapping[str, Any]) -> str:
-    """The words as earlier versions of this library rendered them: with thinking, without files."""
-    content = message.get("content")
-    said = words_of(content) if isinstance(content, list) and content else message.get("text")
-    before = earlier_words_of(content)
-    return join_texts((said if before is None else before, *_attachments(message))).strip()
 
 
 def _attachments(message: Mapping[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from pagestore import Turn
 from tiermem.dialogue.error_location import listing, objects, record
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts, moment, title_of
 from tiermem.dialogue.identity import chat_id
-from tiermem.dialogue.interface import Conversation, ImportedTurn
+from tiermem.dialogue.interface import Conversation
 from tiermem.errors import InvalidInput
 
 _MENTION = re.compile(r"<@!?(\d{1,25})>")
@@ -41,11 +41,9 @@ def _turns(source: Source) -> Iterator[Turn]:
         with record(f"message {number}"):
             if not isinstance(message, Mapping) or not isinstance(message.get("author"), Mapping):
                 raise InvalidInput("not a message with an 'author'")
-            before = _words(message)
-            words = _with_names(before, message)
+            words = _with_names(_words(message), message)
             if words:
-                yield ImportedTurn(
-                    earlier=((_author_name(message["author"]), before),) if before != words else (),
+                yield Turn(
                     speaker=_author_name(message["author"]),
                     text=words,
                     said_at=moment(message.get("timestamp")),

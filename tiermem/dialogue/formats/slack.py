@@ -17,7 +17,7 @@ from pagestore import Turn
 from tiermem.dialogue.error_location import objects, record
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts
 from tiermem.dialogue.identity import chat_id
-from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
+from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
 
@@ -25,7 +25,6 @@ USERS = "users.json"
 CHANNELS = ("channels.json", "groups.json", "mpims.json", "dms.json")
 """The files of an archive that list its channels."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
-_MENTION = re.compile(r"<@(\w{1,40})>")
 _MARKUP = re.compile(r"<(?P<kind>[@#!]?)(?P<of>[^<>|]{1,2000})(?:\|(?P<label>[^<>]{0,500}))?>")
 
 
@@ -89,15 +88,11 @@ def _turns(document: object, users: Mapping[str, str], channel: str | None = Non
         with record(f"message {number}"):
             if not isinstance(message, Mapping):
                 raise InvalidInput("not a message")
-            words, before = _words(message, users), _words_before(message, users)
+            words = _words(message, users)
             if message.get("type") == "message" and words:
-                rendering = (_who_before(message, users), before)
                 known = {"channel": channel, "thread": message.get("thread_ts")}
-                yield ImportedTurn(
+                yield Turn(
                     metadata={key: value for key, value in known.items() if isinstance(value, str)},
-                    earlier=(rendering,)
-                    if before and rendering != (_speaker_name(message, users), words)
-                    else (),
                     speaker=_speaker_name(message, users),
                     text=words,
                     said_at=_moment(message.get("ts")),
@@ -110,12 +105,12 @@ def _speaker_name(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
     """Who says a message; of a bot its name."""
     profile = message.get("bot_profile")
     name = profile.get("name") if isinstance(profile, Mapping) else None
-    who = _who_before(message, users)
+    who = _user_name(message, users)
     is_unnamed = who in (message.get("bot_id"), "bot")
     return name if is_unnamed and isinstance(name, str) and name.strip() else who
 
 
-def _who_before(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
+def _user_name(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
     user = message.get("user") or message.get("bot_id")
     known = users.get(str(user)) or message.get("username")
     if isinstance(known, str) and known.strip():
@@ -208,16 +203,6 @@ def _inline(element: object, users: Mapping[str, str]) -> str:
         case _:
             text = element.get("text")
             return text if isinstance(text, str) else ""
-
-
-def _words_before(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
-    """The words as earlier versions of this library rendered them."""
-    text = message.get("text")
-    said = text if isinstance(text, str) else ""
-    said = _MENTION.sub(lambda found: f"@{users.get(found[1], found[1])}", said)
-    said = said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    attached = [one.get("text") or one.get("fallback") for one in objects(message, "attachments")]
-    return join_texts((said, *attached, *_files(message)))
 
 
 def _moment(ts: object) -> datetime:

@@ -14,7 +14,7 @@ from pagestore import Turn
 from tiermem.dialogue.error_location import listing, record
 from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts, moment, title_of
 from tiermem.dialogue.identity import chat_id
-from tiermem.dialogue.interface import Conversation, DialogueSession, ImportedTurn
+from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.errors import InvalidInput
 
 _KINDS = ("media_type", "photo", "file", "location_information", "poll", "contact_information")
@@ -57,9 +57,8 @@ def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:
             if words:
                 sender, author = _sender_name(message), message.get("forwarded_from")
                 is_forwarded = isinstance(author, str) and bool(author.strip())
-                yield ImportedTurn(
+                yield Turn(
                     metadata={**_metadata(message), **({"forwarded_by": sender} if is_forwarded else {})},
-                    earlier=((sender, words),) if is_forwarded and author != sender else (),
                     speaker=str(author) if is_forwarded else sender,
                     text=words,
                     said_at=moment(message.get("date")),
