@@ -1,8 +1,9 @@
 """What a method is given, as JSON and back. What a value means is checked where the memory is.
 
 JSON has fewer kinds than Python. Two things are therefore written in a form of their own: a `Turn` is
-`{"turn": {…}}`, beside messages, which are objects as they are; a pair of a timeframe is
-`{"since": …, "until": …}`, beside lists. A checkpoint and evidence are objects of their fields.
+`{"turn": {…}}`, one of an importer `{"imported_turn": {…}}`, beside messages, which are objects as they are;
+a pair of a timeframe is `{"since": …, "until": …}`, beside lists. A checkpoint and evidence are objects of
+their fields.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, get_args
 
 from pagestore import Checkpoint, Turn
 from pagestore.values import checkpoint_of
+from tiermem.dialogue.interface import ImportedTurn
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.errors import InvalidInput, not_one_of, shown
 from tiermem.model import Answer, Budget, Evidence
@@ -67,7 +69,8 @@ def _json(name: str, value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, Turn):
-        return {"turn": plain(replace(value, metadata=metadata_in(value.metadata, f"{name}: metadata")))}
+        form = "imported_turn" if isinstance(value, ImportedTurn) else "turn"
+        return {form: plain(replace(value, metadata=metadata_in(value.metadata, f"{name}: metadata")))}
     if isinstance(value, Evidence | Checkpoint | Budget):
         return plain(value)
     if isinstance(value, date):
@@ -115,6 +118,8 @@ def _read(hint: Any, value: Any) -> Any:
         return value
     if Turn in kinds and value.keys() == {"turn"}:
         return read_as(Turn, value["turn"])
+    if Turn in kinds and value.keys() == {"imported_turn"}:
+        return read_as(ImportedTurn, value["imported_turn"])
     if Checkpoint in kinds:
         return checkpoint_of(value)
     if Evidence in kinds:

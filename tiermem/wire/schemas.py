@@ -32,6 +32,13 @@ class GivenTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GivenImportedTurn:
+    """A turn of a file: if its id is stored with other words, it is stored as a later version."""
+
+    imported_turn: Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GivenTimes:
     """From one moment, or day, to another; one end may be left open."""
 
@@ -40,7 +47,7 @@ class GivenTimes:
 
 
 _WRITTEN: Mapping[Any, Any] = {
-    Turn: GivenTurn,
+    Turn: GivenTurn | GivenImportedTurn,
     Checkpoint: Checkpoint,
     Evidence: Evidence,
     Budget: Budget,

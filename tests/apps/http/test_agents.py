@@ -203,6 +203,8 @@ STAMPED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("add", {"turns": SAID, "role": "assistant", "trust": "user"}),
     ("add", {"turns": [{"role": "tool", "content": "The vault is green."}], "trust": "assistant"}),
     ("add", {"turns": {"turn": {"speaker": "Ann", "text": "The vault is red.", "trust": "system"}}}),
+    ("add", {"turns": {"imported_turn": {"speaker": "Ann", "text": "It is blue.", "trust": "system"}}}),
+    ("add", {"turns": [{"imported_turn": {"speaker": "a", "text": "x", "role": "tool", "trust": "user"}}]}),
     (
         "add",
         {"turns": [{"turn": {"speaker": "a", "text": "x y", "role": "tool", "trust": "user"}}, "Hello."]},

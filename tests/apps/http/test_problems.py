@@ -80,6 +80,8 @@ def test_what_is_no_answer_of_ours_is_an_error_too() -> None:
         ),
         ("/v1/add", b'{"turns": {"turn": {"speaker": "Ann", "text": "x", "metadata": 7}}}', (400, "")),
         ("/v1/add", b'{"turns": {"turn": 7}}', (400, "")),
+        ("/v1/add", b'{"turns": {"imported_turn": 7}}', (400, "")),
+        ("/v1/add", b'{"turns": [{"imported_turn": {"speaker": "Ann"}}]}', (400, "text")),
         ("/v1/add", b'{"turns": "Hi there.", "importance": 7}', (400, "importance")),
         ("/v1/search", b'{"query": "x", "limit": 0}', (400, "limit")),
         ("/v1/search", b'{"query": "x", "limit": true}', (400, "limit")),

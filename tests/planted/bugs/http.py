@@ -170,4 +170,12 @@ BUGS = (
             "tests/apps/http/test_access.py::test_opening_a_space_creates_it_for_a_key_that_may_write",
         ),
     ),
+    Bug(
+        name="an edited message of a file that is read in over HTTP conflicts",
+        file="tiermem/wire/arguments.py",
+        function="_json",
+        before='"imported_turn" if isinstance(value, ImportedTurn) else "turn"',
+        after='"turn"',
+        found_by=("tests/apps/http/test_import.py",),
+    ),
 )
