@@ -20,6 +20,7 @@ from pagestore.bundle import encode, verify_bundle
 from pagestore.errors import PageNotFound, PageStoreError
 from tests.reading.world import ListIndex
 from tiermem import AsyncMemory
+from tiermem.dialogue import read_dialogue
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, MemoryClosed, TierMemError, UnknownId
 from tiermem.model import Evidence
