@@ -82,6 +82,8 @@ class Retrieved:
     shown: tuple[str, ...]
     seconds: float
     """One search, averaged over the levels."""
+    lines: tuple[bool, ...] = ()
+    """Whether each of the first three turns shows the answer (`eval.metrics.lines`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

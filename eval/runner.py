@@ -20,6 +20,7 @@ from anyio import CapacityLimiter, to_thread
 from eval.corpus import Corpus
 from eval.folder import RunFolder
 from eval.judge import Judge
+from eval.metrics.lines import shows_answer
 from eval.records import DEPTH, LEVELS, Begun, Epoch, Record, Retrieved, rankings, words_shown
 from eval.types import (
     Case,
@@ -137,6 +138,9 @@ async def retrieval(plan: RunPlan) -> None:
                 evidence=words_shown(case, question.evidence),
                 shown=words_shown(case, found["turn"][:_SHOWN]),
                 seconds=seconds,
+                lines=tuple(
+                    shows_answer(case.turn(place), place, question) for place in found["turn"][:_SHOWN]
+                ),
             )
             plan.folder.append([record])
             plan.observer.step(candidate.name, case.id)

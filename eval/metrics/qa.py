@@ -54,7 +54,7 @@ def right_by_words(answer: str, gold: Sequence[str]) -> bool:
 
 
 def _is_right(answer: str, named: Sequence[DateMention], gold: str) -> bool:
-    date = _date(gold)
+    date = date_of(gold)
     if date is not None and named:
         return any(date.first <= one.first and one.last <= date.last for one in named)
     words = normalised(gold)
@@ -62,7 +62,7 @@ def _is_right(answer: str, named: Sequence[DateMention], gold: str) -> bool:
     return holds or token_f1(answer, (gold,)) >= ENOUGH_F1
 
 
-def _date(gold: str) -> DateMention | None:
+def date_of(gold: str) -> DateMention | None:
     """The date that a gold answer is, if it says nothing beside it."""
     mentions = resolve_dates(gold, None)
     if len(mentions) != 1:

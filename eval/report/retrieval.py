@@ -50,6 +50,7 @@ def tables(records: Sequence[Record], ours: str = "tiermem") -> tuple[Table, ...
     groups = grouped(records)
     return (
         *(_headline(group, systems) for group, systems in groups.items()),
+        *_lines(records),
         *(_differences(group, systems, ours) for group, systems in groups.items() if ours in systems),
         *(_by_category(group, systems) for group, systems in groups.items()),
         *(_every_measure(group, systems) for group, systems in groups.items()),
@@ -80,6 +81,33 @@ def _headline(group: Group, systems: Mapping[str, Judged]) -> Table:
     ]
     return Table(
         title=f"{TITLES[group]}{_count(systems)}", columns=columns, rows=tuple(rows), notes=_notes(systems)
+    )
+
+
+def _lines(records: Sequence[Record]) -> tuple[Table, ...]:
+    """How often the first turn, or one of the first three, shows the answer; nothing for older records."""
+    judged: dict[str, list[Retrieved]] = {}
+    for record in records:
+        if isinstance(record, Retrieved) and record.answerable and record.lines:
+            judged.setdefault(record.system, []).append(record)
+    if not judged:
+        return ()
+    rows = []
+    for name, found in judged.items():
+        cases = [record.case for record in found]
+        first = estimate([float(record.lines[0]) for record in found], cases)
+        three = estimate([float(any(record.lines)) for record in found], cases)
+        rows.append((name, number(len(found)), interval(first), interval(three)))
+    return (
+        Table(
+            title="Lines that show the answer",
+            columns=("System", "questions", "first", "one of three"),
+            rows=tuple(rows),
+            notes=(
+                "A line is a turn: it holds a gold answer (dates by the calendar), or is of the evidence. "
+                "Bootstrap over questions, whole conversations drawn together.",
+            ),
+        ),
     )
 
 

@@ -1,0 +1,31 @@
+"""Whether a turn that search displays shows the answer: it holds a gold answer, or is of the evidence."""
+
+from __future__ import annotations
+
+from eval.metrics.qa import date_of, normalised
+from eval.types import LabelledQuestion, Passage
+from pagestore import Turn
+from tiermem.reading.exact import ExactText
+from tiermem.text.dates import resolve_dates
+
+
+def shows_answer(turn: Turn, place: Passage, question: LabelledQuestion) -> bool:
+    """Whether a turn is of the question's evidence, or holds one of its gold answers."""
+    return place in question.evidence or any(holds_gold(turn, gold) for gold in question.gold)
+
+
+def holds_gold(turn: Turn, gold: str) -> bool:
+    """Whether a turn holds a gold answer as whole words in order.
+
+    A gold answer that is a date and nothing else is held by a turn that names a day within it, also by an
+    expression that counts from when the turn was said ("yesterday").
+    """
+    date = date_of(gold)
+    if date is not None:
+        named = resolve_dates(turn.text, turn.said_at)
+        return any(date.first <= one.first and one.last <= date.last for one in named)
+    if not normalised(gold):
+        return False
+    words = normalised(gold) if gold.isascii() else gold
+    text = normalised(turn.text) if gold.isascii() else turn.text
+    return ExactText(words).is_in(text)
