@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from pydantic import TypeAdapter
 
 from eval.auditing import Audited, audit
-from eval.datasets import Beam, Choice, Chosen, Languages, LoCoMo, LongMemEval, RealTalk, Renamed
+from eval.datasets import Beam, Choice, Chosen, Languages, LoCoMo, LongMemEval, Newcomer, RealTalk, Renamed
 from eval.datasets.renamed import renaming
 from eval.embeddings import CachedEmbedder, cache_directory
 from eval.folder import Kind, Manifest, RunFolder, commit, machine
@@ -39,7 +39,7 @@ from tiermem.reasoning.learned.passage import READ
 from tiermem.reasoning.rules.engine import NAME_WITH_READER
 
 EngineName = Literal["local", "rules", "model", "recorded"]
-Name = Literal["locomo", "longmemeval", "realtalk", "beam", "languages"]
+Name = Literal["locomo", "longmemeval", "realtalk", "beam", "languages", "newcomer"]
 
 _PROMPTS: Final = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
 
@@ -205,7 +205,7 @@ def _check_read(request: Request, engine: Engines) -> None:
 
 
 _DATASETS: dict[str, Callable[[Path], Dataset]] = {
-    one.name: one for one in (LoCoMo, LongMemEval, RealTalk, Beam, Languages)
+    one.name: one for one in (LoCoMo, LongMemEval, RealTalk, Beam, Languages, Newcomer)
 }
 
 

@@ -41,6 +41,7 @@ class DatasetName(StrEnum):
     LONGMEMEVAL = "longmemeval"
     REALTALK = "realtalk"
     LANGUAGES = "languages"
+    NEWCOMER = "newcomer"
     BEAM = "beam"
 
 
@@ -65,7 +66,8 @@ Data = Annotated[
     Path,
     typer.Option(
         "--data",
-        help="Its JSON, plain, .gz or .xz; of realtalk, beam and languages the folder, or a tar of it.",
+        help="Its JSON, plain, .gz or .xz; of realtalk, beam and languages the folder, or a tar of it; "
+        "of newcomer the folder.",
     ),
 ]
 

@@ -5,8 +5,20 @@ from eval.datasets.chosen import Choice, Chosen
 from eval.datasets.languages import Languages
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.longmemeval import LongMemEval
+from eval.datasets.newcomer import Newcomer
 from eval.datasets.realtalk import RealTalk
 from eval.datasets.renamed import Renamed
 from eval.datasets.written import Written
 
-__all__ = ["Beam", "Choice", "Chosen", "Languages", "LoCoMo", "LongMemEval", "RealTalk", "Renamed", "Written"]
+__all__ = [
+    "Beam",
+    "Choice",
+    "Chosen",
+    "Languages",
+    "LoCoMo",
+    "LongMemEval",
+    "Newcomer",
+    "RealTalk",
+    "Renamed",
+    "Written",
+]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval.datasets import Beam, Languages, RealTalk
+from eval.datasets import Beam, Languages, Newcomer, RealTalk
 from eval.types import Dataset, Passage
 from pagestore import SessionId
 from tiermem.errors import InvalidInput
@@ -139,11 +139,28 @@ def test_a_language_is_a_case_with_fillers_after_each_turn(tmp_path: Path) -> No
         Languages(tmp_path)
 
 
+def test_questions_of_a_new_user_are_asked_of_their_export(tmp_path: Path) -> None:
+    (tmp_path / "Chat with Pia.txt").write_text(
+        "Pia: The ferry is at six.\nUwe: Which ferry?\nPia: To Borkum.\n"
+    )
+    (tmp_path / "other.txt").write_text("Ann: Nobody asks about this.\n")
+    asked = [{"space": "Chat_with", "question": text} for text in ("When is the ferry?", "Who is Ole?")]
+    (tmp_path / "questions.json").write_text(json.dumps(asked))
+    with pytest.raises(InvalidInput, match=r"no questions\.json and no phrases\.json"):
+        Newcomer(tmp_path)
+    (tmp_path / "phrases.json").write_text(json.dumps([{"phrases": ["at six"]}, {"phrases": []}]))
+    (case,) = Newcomer(tmp_path).cases()
+    first, second = case.questions
+    assert [case.turn(place).text for place in first.evidence] == ["The ferry is at six."]
+    assert (first.answerable, second.answerable, second.evidence) == (True, False, ())
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("read", "file", "counts"),
     [
         (Languages, "languages", (4, 120, 24, 24)),
+        (Newcomer, "newcomer", (9, 79, 38, 33)),
         (RealTalk, "realtalk/realtalk_dev5.tar.xz", (5, 4_864, 359, 344)),
         (Beam, "beam/beam_100k_dev10.tar.xz", (10, 2_362, 200, 179)),
     ],
