@@ -288,3 +288,36 @@ def test_an_agent_does_not_continue_the_file_of_another(memory: tiermem.Memory) 
     for agent in (memory.as_agent("potter"), memory.as_agent("clerk")):
         assert sum(added.new for _, added in agent.ingest(read(lines(CHAT), "a.jsonl"))) == len(CHAT)
         assert sum(added.new for _, added in agent.ingest(read(lines(CHAT), "b.jsonl"))) == 0
+
+
+def whatsapp(chat: Sequence[Line]) -> str:
+    rows = ((f"{at[8:10]}/{at[5:7]}/{at[:4]}, {at[11:]}", who, said) for at, who, said in chat)
+    return "".join(f"{at} - {who}: {said}\n" for at, who, said in rows)
+
+
+@pytest.mark.parametrize(
+    ("write", "ending"),
+    [(lines, ".jsonl"), (table, ".csv"), (transcript, ".txt"), (whatsapp, ".txt")],
+    ids=lambda value: value.__name__ if callable(value) else "",
+)
+@pytest.mark.parametrize("gone", [1, 2, 3, 5])
+@pytest.mark.parametrize("name", ["same", "other"])
+def test_an_erased_message_stays_away_when_its_contact_is_renamed(
+    memory: tiermem.Memory, write: Write, ending: str, gone: int, name: str
+) -> None:
+    ingest(memory, write(CHAT), f"same{ending}")
+    when, who, text = CHAT[gone]
+    found = [one for one in memory.search(f'"{text}"', kind="turns", limit=9) if one.speaker == who]
+    said = [one for one in found if one.said_at is not None and f"{one.said_at:%Y-%m-%dT%H:%M}" == when]
+    assert len(said) == 1
+    memory.erase(turn=said[0].turn, reason="asked to")
+    left = words(memory)
+    for renamed in (f"{who} Berg", f"{who[:2]} \N{PINE DECORATION}"):
+        file = [(at, renamed if speaker == who else speaker, text) for at, speaker, text in CHAT]
+        new, erased, _ = ingest(memory, write(file), f"{name}{ending}")
+        assert (new, erased) == (0, 1)
+        assert words(memory) == left
+    grown = [*file, ("2024-05-17T08:00", renamed, "The kiln is free again")]
+    assert ingest(memory, write(grown), f"{name}{ending}")[:2] == (1, 1)
+    assert words(memory) == sorted([*left, "The kiln is free again"])
+    assert ingest(memory, write(grown), f"{name}{ending}")[:2] == (0, 1)

@@ -2,7 +2,7 @@
 
 from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.export import line_of
-from tiermem.dialogue.identity import alternatives, has_own_id, is_placed, own_id, place_of
+from tiermem.dialogue.identity import alternatives, has_own_id, is_placed, own_id, place_of, speaker_in
 from tiermem.dialogue.interface import (
     VERSION_OF,
     Conversation,
@@ -31,5 +31,6 @@ __all__ = [
     "parse_time",
     "place_of",
     "read_dialogue",
+    "speaker_in",
     "until",
 ]

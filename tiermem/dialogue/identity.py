@@ -71,6 +71,12 @@ def place_of(turn: Turn) -> tuple[str, int] | None:
     return None if found is None else (found["said"] or "", int(found["position"]))
 
 
+def speaker_in(turn_id: str | None) -> str:
+    """The digest of the speaker in an id that is a time and a place in a file; "" in any other."""
+    found = _PLACE.fullmatch(turn_id or "")
+    return (found["said"] or "").rpartition(" ")[2] if found is not None else ""
+
+
 def alternatives(turn: Turn) -> Iterator[Turn]:
     """A placed turn under every id it may be stored by, in order, without end."""
     if not is_placed(turn):

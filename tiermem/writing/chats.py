@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import get_args
 
 from pagestore import SessionId, Turn
-from tiermem.dialogue import DialogueSession, Format, has_own_id, is_placed
+from tiermem.dialogue import DialogueSession, Format, has_own_id, is_placed, speaker_in
 from tiermem.ledger import Ledger
 from tiermem.writing.stored_turns import ReadTurn, Size, find_size, read_stored
 
@@ -148,7 +148,12 @@ def _continue_best(
         if shared > best.get(place, (0, ""))[0]:
             best[place] = shared, name
     return {
-        place: _move_session(sessions[place], name, _by_message(stored[place, name].messages))
+        place: _move_session(
+            sessions[place],
+            name,
+            _by_message(stored[place, name].messages),
+            _speakers_in_ids(sessions[place].turns, stored[place, name].messages),
+        )
         for place, (_, name) in best.items()
     }
 
@@ -270,19 +275,44 @@ def _move_sessions(
 ) -> tuple[DialogueSession, ...]:
     """The sessions under the id of a chat, messages that it has in the form in which it has them."""
     left = _by_message(known)
+    speakers = _speakers_in_ids([turn for session in sessions for turn in session.turns], known)
     return tuple(
-        _move_session(session, SessionId(chat + session.session.removeprefix(session.chat)), left)
+        _move_session(session, SessionId(chat + session.session.removeprefix(session.chat)), left, speakers)
         for session in sessions
     )
 
 
-def _move_session(session: DialogueSession, name: SessionId, left: _Left) -> DialogueSession:
+def _move_session(
+    session: DialogueSession, name: SessionId, left: _Left, speakers: Mapping[str, str]
+) -> DialogueSession:
     turns = []
     for turn in session.turns:
         message = _message(turn)
         stored = left.get(message) if message is not None else None
-        turns.append(_as_stored(turn, stored) if stored else turn)
+        turns.append(_as_stored(turn, stored) if stored else _with_speaker_in_id(turn, speakers))
     return replace(session, session=name, turns=tuple(turns))
+
+
+def _speakers_in_ids(turns: Iterable[Turn], known: Mapping[_Message, Sequence[Turn]]) -> dict[str, str]:
+    """For each speaker of a file the digest of a speaker that most stored ids of their messages have.
+
+    It differs from that of the name in the file where the contact was renamed.
+    """
+    counts: dict[str, Counter[str]] = {}
+    for turn in turns:
+        message = _message(turn)
+        for stored in known.get(message, ()) if message is not None else ():
+            if digest := speaker_in(stored.turn_id):
+                counts.setdefault(turn.speaker, Counter())[digest] += 1
+    return {speaker: count.most_common(1)[0][0] for speaker, count in counts.items()}
+
+
+def _with_speaker_in_id(turn: Turn, speakers: Mapping[str, str]) -> Turn:
+    """A message that no stored one has the words of, under the id that it has if its contact was renamed."""
+    own, digest = speaker_in(turn.turn_id), speakers.get(turn.speaker, "")
+    if not own or not digest or own == digest:
+        return turn
+    return replace(turn, turn_id=(turn.turn_id or "").replace(own, digest))
 
 
 def _as_stored(turn: Turn, stored: list[Turn]) -> Turn:
