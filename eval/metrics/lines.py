@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from eval.metrics.qa import date_of, normalised
 from eval.types import LabelledQuestion, Passage
 from pagestore import Turn
-from tiermem.reading.exact import ExactText
 from tiermem.text.dates import resolve_dates
+from tiermem.text.words import ends_at_spaces
 
 
 def shows_answer(turn: Turn, place: Passage, question: LabelledQuestion) -> bool:
@@ -28,4 +30,6 @@ def holds_gold(turn: Turn, gold: str) -> bool:
         return False
     words = normalised(gold) if gold.isascii() else gold
     text = normalised(turn.text) if gold.isascii() else turn.text
-    return ExactText(words).is_in(text)
+    before = r"(?<!\w)" if ends_at_spaces(words[0]) else ""
+    after = r"(?!\w)" if ends_at_spaces(words[-1]) else ""
+    return re.search(f"{before}{re.escape(words)}{after}", text) is not None

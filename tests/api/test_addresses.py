@@ -188,3 +188,11 @@ def test_a_turn_of_no_unit_or_of_several_is_not_corrected_by_its_address(
     assert all(unit.id in str(error.value) and unit.text in str(error.value) for unit in resting)
     with pytest.raises(UnknownId, match="has no turn"):
         memory.correct("t1:999-9ae0", "Ingrid sold the blue boat.")
+
+
+def test_a_turn_that_was_erased_before_is_not_counted_again(told: tiermem.Memory) -> None:
+    (found, *_) = told.search("papaya parrot", kind="turns")
+    for expected in (1, 0, 0):
+        assert len(told.erase(turn=found.turn, dry_run=True).erasure.turns) == expected
+        assert len(told.erase(turn=found.turn, reason="asked to").erasure.turns) == expected
+    assert len(told.erase(session="pets", reason="asked to").erasure.turns) == len(SAID) - 1

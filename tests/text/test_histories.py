@@ -300,3 +300,28 @@ def test_a_question_about_the_present_is_left_open_after_a_change_that_is_not_re
 )
 def test_what_another_person_changed_or_a_rule_reads_leaves_the_answer(later: str) -> None:
     assert _answer("Where does Ann work?", "Ann: I work at Siemens", later) == "Siemens"
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "later"),
+    [
+        (
+            "What is Ann's wifi password?",
+            "My wifi password is heron-44.",
+            "My phone number changed to 555 9999.",
+        ),
+        ("What is Ann's rent?", "My rent is 900 euros.", "My gym fee changed to 35 euros."),
+        ("What is Ann's rent?", "My rent is 900 euros.", "The phone bill went up to 35 euros."),
+        ("What is Ann's salary?", "My salary is 4200 euros.", "Our council tax is now 980 euros."),
+        ("What is Ann's rent?", "My rent is 900 euros.", "Tom's insurance has gone up to 41 euros."),
+    ],
+)
+def test_a_change_of_something_that_is_named_is_no_change_of_something_else(
+    question: str, first: str, later: str
+) -> None:
+    turns = [
+        SaidTurn(speaker="Ann", text=text, said_at=datetime(2025, 5, day, tzinfo=UTC))
+        for day, text in enumerate((first, later), start=1)
+    ]
+    known = find_fact(question, turns, datetime(2025, 6, 1, tzinfo=UTC))
+    assert known is None or [one.turn for one in known.values] in ([0], [])

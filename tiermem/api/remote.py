@@ -178,8 +178,13 @@ class _Requests(Calls):
         finish: bool,
         before: Callable[[], Awaitable[None]] | None = None,
     ) -> _T:
-        """What the server gives, which itself does what comes `before`. Raises what it raises there."""
+        """What the server gives, which itself does what comes `before`. Raises what it raises there.
+
+        A call that is no operation, such as `ingest`, runs here, and makes operations of its own.
+        """
         method = cast("partial[Awaitable[_T]]", call)
+        if method.func.__name__ not in OPERATIONS:
+            return await super().run(call, finish=finish)
         operation, args = OPERATIONS[method.func.__name__], method.args[1:]
         self.demand_open()
         given = operation.signature.bind_partial(*args).arguments | method.keywords

@@ -15,6 +15,7 @@ from pagestore import Span
 from tiermem.model import Evidence
 from tiermem.reading.search import LookUp
 from tiermem.reading.turns import FoundTurn
+from tiermem.text.dates import timestamp
 from tiermem.text.histories import AskedFact, find_fact, read_fact_question
 
 
@@ -67,6 +68,7 @@ async def find_fact_turns(question: str, lookup: LookUp, ranked: Sequence[FoundT
             span: said[later.turn].said_at
             for one, later in pairwise(stated)
             if one.turn != later.turn
+            and timestamp(said[later.turn].said_at) > timestamp(said[one.turn].said_at)
             for span in turns[one.turn].evidence().spans
         },
     )

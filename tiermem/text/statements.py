@@ -68,6 +68,11 @@ _NOT_STATED = re.compile(rf"(?i:{any_of(ENGLISH.not_stated)}|n['’]t\b|\w['’]
 _FROM = re.compile(r"(?<!\w)(?:from|since|as of|starting|effective|on|in)\s\Z", re.IGNORECASE)
 _ENDED = re.compile(rf"(?i:{any_of(ENGLISH.ended)})")
 _CHANGED = re.compile(rf"(?i:{any_of((*ENGLISH.changed_before, *ENGLISH.changed_after))})")
+_SUBJECT_NOUN = re.compile(
+    r"\b(?:my|our|his|her|their|the|an?|\w{1,40}['’]s)\s(?:[\w-]{1,40}\s){0,3}[\w-]{1,40}\s?(?:(?:is|are|was|has|have|had|just)\s?)?\Z",
+    re.IGNORECASE,
+)
+_OBJECT = re.compile(r"\b(?:it|that|this|them|mine|ours)\b", re.IGNORECASE)
 _PAST = re.compile(rf"(?i:{any_of(ENGLISH.past)})")
 
 
@@ -137,6 +142,9 @@ def _statements_of(
             is_over = role == "ended" or _is_past(match) or _ENDED.search(" ".join(clause)) is not None
             if _is_not_stated(clause, role, is_over=is_over, is_noun=bool(match.groupdict().get("noun"))):
                 continue
+            is_change = _is_change(role, piece.text, attribute)
+            if is_change and _is_about_something_else(clause[0], match.groupdict().get("phrase") or ""):
+                continue
             yield Statement(
                 attribute=attribute.name,
                 owner=_owner(said, match, piece.start),
@@ -146,8 +154,13 @@ def _statements_of(
                 said=piece.text[: match.end() + len(clause[2])],
                 since=_since(piece.text, dates),
                 is_end=is_over,
-                is_change=_is_change(role, piece.text, attribute),
+                is_change=is_change,
             )
+
+
+def _is_about_something_else(before: str, phrase: str) -> bool:
+    """Whether what changed is named before the phrase, and the phrase changes no "it"."""
+    return _SUBJECT_NOUN.search(before) is not None and _OBJECT.search(phrase) is None
 
 
 def _is_change(role: str, said: str, attribute: Attribute) -> bool:

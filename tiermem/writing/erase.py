@@ -442,8 +442,9 @@ def _erasure(
     announced: Erasing, erased: ErasedTurns, found: Closure, *, before: Tier1, after: Tier1, index: str
 ) -> Erasure:
     units = before.all_units()
+    worded = {line.seq for page in erased.pages.values() for line in page.lines if line.turn is not None}
     return Erasure(
-        turns=announced.turns,
+        turns=tuple(turn for turn in announced.turns if turn.seq in worded),
         pages=tuple(dict.fromkeys(page.id for page in erased.pages.values())),
         records=len(found.records),
         stripped=found.stripped,

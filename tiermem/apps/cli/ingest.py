@@ -349,7 +349,8 @@ def _chat_summaries(
 def _chat_lines(results: Sequence[IngestSummary]) -> Iterator[str]:
     chats = [chat for result in results for chat in result.chats]
     for chat in chats[:_MOST_LISTED]:
-        yield f"{chat.title} ({chat.chat}): {chat.new:,} new, {chat.edited:,} edited, {chat.known:,} known"
+        counts = f"{chat.new - chat.edited:,} new, {chat.edited:,} edited, {chat.known:,} known"
+        yield f"{chat.title} ({chat.chat}): {counts}"
     if len(chats) > _MOST_LISTED:
         yield f"{len(chats) - _MOST_LISTED:,} more chats, which --json lists"
 
