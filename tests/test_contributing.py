@@ -31,11 +31,16 @@ def test_each_of_the_commonest_changes_has_a_row() -> None:
         "a vector database",
         "an input format",
         "a command",
+        "an HTTP operation",
+        "a setting",
         "a new prompt",
         "a metric",
+        "a dataset",
         "a part of the engine",
+        "a router",
         "a policy of eviction",
         "a kind of record",
+        "a field of `Answer`",
         "how evidence is ranked",
     ):
         assert any(row.startswith(change) for row in rows), change
