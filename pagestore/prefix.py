@@ -106,11 +106,11 @@ class LogPrefix:
         """The whole log, re-derived: a part of it cannot be verified alone."""
         return self._log.verify(checkpoint)
 
-    def _refuse(self, *_: object, **__: object) -> NoReturn:
-        """Raises `ReadOnly`."""
+    def _raise_read_only(self, *_: object, **__: object) -> NoReturn:
+        """Raise `ReadOnly`, whatever is given: the past of a log cannot be written."""
         raise ReadOnly(f"the past of space {self.space!r} is for reading")
 
-    append = seal = record = checkpoint = erase = erase_together = _refuse
+    append = seal = record = checkpoint = erase = erase_together = _raise_read_only
 
     def close(self) -> None:
         """Nothing is held here; the log stays open."""

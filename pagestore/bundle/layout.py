@@ -197,84 +197,87 @@ def _bundle(fields: Any) -> Bundle:
     checkpoint = _checkpoint(fields["checkpoint"])
     growth, signature = fields["growth"], fields["signature"]
     return Bundle(
-        space=SpaceId(_text(fields["space"])),
+        space=SpaceId(_require_text(fields["space"])),
         checkpoint=checkpoint,
-        answer=_mapping(fields["answer"]),
+        answer=_require_mapping(fields["answer"]),
         record=_record(fields["record"], checkpoint),
-        pages=tuple(_page(page, checkpoint) for page in _list(fields["pages"])),
+        pages=tuple(_page(page, checkpoint) for page in _require_list(fields["pages"])),
         growth=None if growth is None else _growth(growth, checkpoint),
         signature=None
         if signature is None
-        else Signature(key=_text(signature["key"]), value=_text(signature["value"])),
+        else Signature(key=_require_text(signature["key"]), value=_require_text(signature["value"])),
     )
 
 
 def _checkpoint(fields: Any) -> Checkpoint:
     return Checkpoint(
-        space=SpaceId(_text(fields["space"])), size=_count(fields["size"]), root=_hash(fields["root"])
+        space=SpaceId(_require_text(fields["space"])),
+        size=_require_count(fields["size"]),
+        root=_require_hash(fields["root"]),
     )
 
 
 def _growth(fields: Any, new: Checkpoint) -> GrowthProof:
-    path = tuple(_hash(node) for node in _list(fields["path"]))
+    path = tuple(_require_hash(node) for node in _require_list(fields["path"]))
     return GrowthProof(old=_checkpoint(fields["old"]), new=new, path=path)
 
 
 def _record(fields: Any, checkpoint: Checkpoint) -> ProvedRecord:
-    line = _text(fields["line"])
+    line = _require_text(fields["line"])
     proof = InclusionProof(
         leaf_hash=leaf_hash(as_bytes(line)).hex(),  # made from the line, never read
-        index=_count(fields["index"]),
+        index=_require_count(fields["index"]),
         size=checkpoint.size,
-        path=tuple(_hash(node) for node in _list(fields["path"])),
+        path=tuple(_require_hash(node) for node in _require_list(fields["path"])),
     )
     return ProvedRecord(line=line, proof=proof)
 
 
 def _page(fields: Any, checkpoint: Checkpoint) -> ProvedPage:
     return ProvedPage(
-        id=PageId(_text(fields["id"])),
+        id=PageId(_require_text(fields["id"])),
         seal=_record(fields["seal"], checkpoint),
-        turns=tuple(_turn(turn) for turn in _list(fields["turns"])),
+        turns=tuple(_turn(turn) for turn in _require_list(fields["turns"])),
     )
 
 
 def _turn(fields: Any) -> TurnLine:
-    fields = _mapping(fields)
+    fields = _require_mapping(fields)
     line = fields.get("line")
     return TurnLine(
-        digest=_hash(fields["hash"]),
-        length=_count(fields["length"]),
-        line=None if line is None else _text(line),
+        digest=_require_hash(fields["hash"]),
+        length=_require_count(fields["length"]),
+        line=None if line is None else _require_text(line),
         erased=fields.get("erased") is True,
     )
 
 
-def _text(value: Any) -> str:
+def _require_text(value: Any) -> str:
+    """Return `value` if it is a `str`; else raise `TypeError`."""
     if not isinstance(value, str):
         raise TypeError(f"a text was expected, not {value!r:.60}")
     return value
 
 
-def _count(value: Any) -> int:
+def _require_count(value: Any) -> int:
     if type(value) is not int or value < 0:
         raise TypeError(f"a count was expected, not {value!r:.60}")
     return value
 
 
-def _hash(value: Any) -> str:
-    if len(bytes.fromhex(_text(value))) != 32 or value != value.lower():
+def _require_hash(value: Any) -> str:
+    if len(bytes.fromhex(_require_text(value))) != 32 or value != value.lower():
         raise ValueError(f"a SHA-256 hash in hex was expected, not {value!r:.80}")
     return str(value)
 
 
-def _list(value: Any) -> list[Any]:
+def _require_list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError(f"a list was expected, not {value!r:.60}")
     return value
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _require_mapping(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise TypeError(f"an object was expected, not {value!r:.60}")
     return value

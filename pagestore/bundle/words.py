@@ -67,8 +67,8 @@ class Words:
         Quotes may share words, which are found in one place then: each quote is some of the pieces, and
         each piece is in a quote.
         """
-        pieces = [bare(piece) for piece in self.pieces]
-        quoted = [bare(_HEAD.sub(" ", quote)) for quote in quotes]
+        pieces = [letters_and_digits(piece) for piece in self.pieces]
+        quoted = [letters_and_digits(_HEAD.sub(" ", quote)) for quote in quotes]
         if "".join(pieces) == "".join(quoted):
             return True
         return all(_made_of(quote, pieces) for quote in quoted) and all(
@@ -137,8 +137,8 @@ def _made_of(quote: str, pieces: Sequence[str]) -> bool:
     return len(quote) in ends
 
 
-def bare(text: str) -> str:
-    """Letters and digits alone, whatever their case and form."""
+def letters_and_digits(text: str) -> str:
+    """Return only the letters and digits of a text, case-folded and decomposed (NFKD), to compare quotes."""
     return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if c.isalnum())
 
 

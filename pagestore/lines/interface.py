@@ -36,7 +36,9 @@ class Lines(Protocol):
         ...
 
     def scan(self, part: int, after: int) -> Iterator[Line | Damage]:
-        """Every intact line of a part, in order, and in its place what is none; `after` is the number before.
+        """Yield the lines of a part in order, and a `Damage` in place of each line that is not intact.
+
+        `after` is the number of the last line before this part.
 
         The first time, in order of the parts and before anything else is asked, what was never acknowledged
         is not reported as damage: it is left out, and `repair` removes it. The parts of a turn are there

@@ -77,7 +77,7 @@ def test_an_index_that_could_not_be_looked_through_is_named(
     def busy(file: Path) -> bytes:
         raise sqlite3.OperationalError("database is locked")
 
-    monkeypatch.setattr(leftovers, "_copy_of", busy)
+    monkeypatch.setattr(leftovers, "_read_sqlite_file", busy)
     told = run("erase", "--store", str(store), "--whole-space", "--reason", "asked to", "--yes", code=3)
     assert "NOT LOOKED THROUGH" in told
     assert "index/entries.sqlite, which could not be looked through" in " ".join(told.split())

@@ -10,7 +10,7 @@ from anyio import to_thread
 from tiermem.api.caller import SpaceCaller
 from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan, leftover_scan, not_looked, scan_tables
 from tiermem.api.results import NOT_REACHED, NOT_REACHED_OF_A_DATABASE, Receipt, redact_receipt
-from tiermem.llm.interface import Forgets, TellsKept
+from tiermem.llm.interface import CountsKept, Forgets
 from tiermem.runtime.components import Components
 from tiermem.storage import HasTables
 from tiermem.text.fingerprints import Fingerprints
@@ -77,7 +77,7 @@ async def _count_calls(components: Components, words: Fingerprints) -> int | Non
     model: object = components.model
     if not words or not isinstance(model, Forgets):
         return 0
-    return await model.kept_with(words.are_in) if isinstance(model, TellsKept) else None
+    return await model.count_kept(words.are_in) if isinstance(model, CountsKept) else None
 
 
 async def _forget_calls(components: Components, words: Fingerprints) -> int:

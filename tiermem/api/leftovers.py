@@ -243,7 +243,7 @@ def _holds_no_text(name: str) -> bool:
 def _written(file: Path) -> Iterator[bytes]:
     """The stretches of a file that were ever written; most of an index is room kept free, all zeros."""
     if file.name == FILE:
-        yield _copy_of(file)
+        yield _read_sqlite_file(file)
         return
     with file.open("rb") as opened:
         at, size = 0, file.stat().st_size
@@ -300,11 +300,11 @@ def _places(data: bytes, needed: Iterable[str]) -> Iterator[tuple[int, int]]:
             at += len(line)
 
 
-def _copy_of(file: Path) -> bytes:
-    """The bytes of a file of SQLite's, read by SQLite; raises `sqlite3.Error` while it cannot be read.
+def _read_sqlite_file(file: Path) -> bytes:
+    """Return the bytes of a database file, read by SQLite; raise `sqlite3.Error` while it is locked.
 
-    Closing it after it was read otherwise would give up all locks that this process has on it. So that is
-    done only with what is none of its files, whatever it is called, or damaged.
+    If this process opened and closed the file itself, POSIX would release all locks that the process holds
+    on it. Only a file that SQLite calls damaged, or no database, is read that way.
     """
     size = file.stat().st_size
     if size < _SHORTEST:

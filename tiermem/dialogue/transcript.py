@@ -97,7 +97,9 @@ def _numeric_date(line: str) -> NumericDate | None:
     if line[:1].isspace() or (len(line) > _LONGEST_HEADING and not line.startswith("[")):
         return None
     stamp, heading = _STAMP.match(line), _HEADING.fullmatch(line)
-    runs = [stamp[1]] if stamp is not None else _runs(heading["title"]) if heading is not None else [line]
+    runs = (
+        [stamp[1]] if stamp is not None else _word_runs(heading["title"]) if heading is not None else [line]
+    )
     return next((found[0] for run in runs if (found := numeric_date(run.strip("[]() \t"))) is not None), None)
 
 
@@ -176,11 +178,11 @@ def _heading(line: str, order: DateOrder | None, *, first: bool) -> str | None:
 
 
 def _date_in(title: str, order: DateOrder | None) -> datetime | None:
-    """The moment a title tells in its longest run of words that is one, `None` when it tells none."""
-    return next((parse_time(run, order) for run in _runs(title) if _is_time(run, order)), None)
+    """Return the date in a title: of its longest run of words that is a date; `None` without one."""
+    return next((parse_time(run, order) for run in _word_runs(title) if _is_time(run, order)), None)
 
 
-def _runs(title: str) -> Iterator[str]:
+def _word_runs(title: str) -> Iterator[str]:
     """The runs of words of a title, the longest first."""
     words = title.split()
     return (

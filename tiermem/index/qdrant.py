@@ -58,6 +58,7 @@ _BATCH = 64
 class QdrantIndex(ProjectedIndex):
     """An index on a Qdrant server (`http://…`, `https://…`) or in local mode (`:memory:`, a directory).
 
+    `where` is the URL, directory or `:memory:`; the names of its collections begin with `prefix`.
     Opening blocks until the server answers. Raises `IndexUnavailable` when there is none, `IndexMismatch`
     when the collections were made with another embedder or schema. The spaces named in `fresh` are forgotten
     first, and collections that do not fit are deleted then where they hold no others: else that is

@@ -48,16 +48,16 @@ class Forgets(Protocol):
     """A model that keeps what it was asked, and can be made to forget some of it."""
 
     async def forget(self, holds: Callable[[str], bool]) -> int:
-        """Destroy every call kept any text of which `holds`; returns how many."""
+        """Destroy the recorded calls with a text for which `holds` is true; return how many there were."""
         ...
 
 
 @runtime_checkable
-class TellsKept(Protocol):
-    """A model that also tells what it would be made to forget."""
+class CountsKept(Protocol):
+    """A model that also counts the calls that `Forgets.forget` would destroy."""
 
-    async def kept_with(self, holds: Callable[[str], bool]) -> int:
-        """How many calls are kept any text of which `holds`; none is destroyed."""
+    async def count_kept(self, holds: Callable[[str], bool]) -> int:
+        """Count the recorded calls with a text for which `holds` is true. Nothing is destroyed."""
         ...
 
 

@@ -56,8 +56,8 @@ class RecordingModel:
         """Write the recording again without the calls whose messages or reply `holds`."""
         return forget_calls(self._path, holds)
 
-    async def kept_with(self, holds: Callable[[str], bool]) -> int:
-        """How many calls `forget` would destroy."""
+    async def count_kept(self, holds: Callable[[str], bool]) -> int:
+        """Count the calls that `forget` would destroy."""
         return len(_lines_with(self._path, holds)[1])
 
     async def close(self) -> None:
