@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from eval.metrics.qa import date_of, normalised
 from eval.types import LabelledQuestion, Passage
 from pagestore import Turn
@@ -30,6 +28,15 @@ def holds_gold(turn: Turn, gold: str) -> bool:
         return False
     words = normalised(gold) if gold.isascii() else gold
     text = normalised(turn.text) if gold.isascii() else turn.text
-    before = r"(?<!\w)" if ends_at_spaces(words[0]) else ""
-    after = r"(?!\w)" if ends_at_spaces(words[-1]) else ""
-    return re.search(f"{before}{re.escape(words)}{after}", text) is not None
+    start = text.find(words)
+    while start >= 0:
+        end = start + len(words)
+        if not (_is_inside(text[start - 1 : start], words[0]) or _is_inside(text[end : end + 1], words[-1])):
+            return True
+        start = text.find(words, start + 1)
+    return False
+
+
+def _is_inside(neighbour: str, end: str) -> bool:
+    """Whether a character at an end of the words and the one next to it are of one word."""
+    return neighbour.isalnum() and ends_at_spaces(end)
