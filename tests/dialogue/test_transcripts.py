@@ -106,3 +106,28 @@ _words = st.text(st.characters(exclude_characters="\n\r", exclude_categories=["C
 def test_what_is_written_as_a_transcript_reads_back(told: list[tuple[str, str]]) -> None:
     text = "".join(f"{who}: {words}\n" for who, words in told)
     assert said(read_one(text)) == {"chat": told}
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["# 4. Mai", "## June 7", "# 31. April 2026", "### le 9 juillet", "# 2. Juni (Di)", "# 30 February 2026"],
+)
+def test_what_follows_a_heading_with_a_day_that_is_not_read_has_no_date_of_another_day(heading: str) -> None:
+    text = f"# 3 March 2026\nYlva: The fence is red.\n{heading}\nBo: The roof is tight.\n"
+    (conversation,) = read_dialogue(io.StringIO(text))
+    first, second = conversation.sessions
+    assert [(turn.text, turn.said_at and f"{turn.said_at:%Y-%m-%d}") for turn in first.turns] == [
+        ("The fence is red.", "2026-03-03")
+    ]
+    assert [(turn.text, turn.said_at) for turn in second.turns] == [("The roof is tight.", None)]
+    assert [note for note in conversation.notes if f"line 3: {heading!r}" in note]
+
+
+@pytest.mark.parametrize(
+    "heading", ["# Shopping", "## May I ask", "# Top 5", "# Step 2 of 3", "# 12 monkeys"]
+)
+def test_a_heading_without_a_day_stays_part_of_what_was_said(heading: str) -> None:
+    text = f"# 3 March 2026\nYlva: The fence is red.\n{heading}\nBo: The roof is tight.\n"
+    (conversation,) = read_dialogue(io.StringIO(text))
+    (session,) = conversation.sessions
+    assert [turn.text for turn in session.turns] == [f"The fence is red.\n{heading}", "The roof is tight."]

@@ -35,6 +35,8 @@ _LONGEST_DATE = 8
 """Words in the longest way to write a moment."""
 _MOST_BARE_WORDS = 5
 """Words at most of a line without `#` that looks like a date."""
+_ANY_YEAR = 2000
+"""A year that has every day, to tell a day and a month from other words."""
 _DAY_AND_YEAR = re.compile(
     r"(?<![\d:])(?:[12]\d|3[01]|0?[1-9])(?![\d:]).{1,40}\b(?:19|20)\d\d\b"
     r"|\b(?:19|20)\d\d(?!\d).{1,40}(?<![\d:])(?:[12]\d|3[01]|0?[1-9])(?![\d:])"
@@ -104,7 +106,10 @@ def _numeric_date(line: str) -> NumericDate | None:
 
 
 def _is_unread_date(line: str, order: DateOrder | None) -> bool:
-    """Whether a line is a heading, or nothing else, with a day and a year, and no date is read in it."""
+    """Whether a line is a heading, or nothing else, with a day and a year, and no date is read in it.
+
+    Of a heading a day and a month are enough.
+    """
     if line[:1].isspace() or len(line) > _LONGEST_HEADING or _opening(line) is not None:
         return False
     heading = _HEADING.fullmatch(line)
@@ -113,7 +118,13 @@ def _is_unread_date(line: str, order: DateOrder | None) -> bool:
         return False
     if heading is None and len(title.split()) > _MOST_BARE_WORDS:
         return False
-    return _DAY_AND_YEAR.search(title) is not None
+    return _DAY_AND_YEAR.search(title) is not None or (heading is not None and _has_day(title, order))
+
+
+def _has_day(title: str, order: DateOrder | None) -> bool:
+    """Whether a title has a day and the name of a month, which are a date with a year."""
+    runs = (run for run in _word_runs(title) if re.search(r"\d", run) and re.search(r"[^\W\d_]", run))
+    return any(_is_time(f"{run} {_ANY_YEAR}", order) for run in runs)
 
 
 def _read_line(reading: _Reading, line: str) -> None:
@@ -124,6 +135,9 @@ def _read_line(reading: _Reading, line: str) -> None:
     title = None if indented else _heading(line, reading.order, first=not reading.turns)
     if title is not None:
         reading.new_session(_date_in(title, reading.order))
+        return
+    if line.startswith("#") and _is_unread_date(line, reading.order):
+        reading.new_session(None)  # what follows was not said on the day of the heading before
         return
     opening = None if indented else _opening(line)
     if opening is None:
