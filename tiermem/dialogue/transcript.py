@@ -123,8 +123,11 @@ def _is_unread_date(line: str, order: DateOrder | None) -> bool:
 
 def _has_day(title: str, order: DateOrder | None) -> bool:
     """Whether a title has a day and the name of a month, which are a date with a year."""
-    runs = (run for run in _word_runs(title) if re.search(r"\d", run) and re.search(r"[^\W\d_]", run))
-    return any(_is_time(f"{run} {_ANY_YEAR}", order) for run in runs)
+    return any(
+        _is_time(f"{run} {_ANY_YEAR}", order)
+        for run in _word_runs(title)
+        if any(map(str.isdigit, run)) and any(map(str.isalpha, run))
+    )
 
 
 def _read_line(reading: _Reading, line: str) -> None:
