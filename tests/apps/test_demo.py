@@ -121,7 +121,7 @@ def test_the_demo_kept_in_a_store_can_be_asked_on(kept: tuple[str, str]) -> None
 
 def lasting_words(shown: str) -> list[str]:
     """What is shown but for ids, the moment of sealing, frames, and marks around quotes."""
-    varying = r"p1:\w+|sealed [\d-]+\s[\d:]+|[─│╭╮╰╯«»]"
+    varying = r"p1:\w+|t1:\d+-\w+|sealed [\d-]+\s[\d:]+|[─│╭╮╰╯«»]"
     return re.sub(varying, " ", shown.replace("\N{NO-BREAK SPACE}", " ")).split()
 
 
