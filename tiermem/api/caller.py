@@ -10,11 +10,10 @@ from pagestore.errors import PageNotFound, ReadOnly
 from tiermem.api import arguments
 from tiermem.api.requests import Filters
 from tiermem.dialogue import TimeLike
-from tiermem.errors import InvalidInput, MemoryClosed, UnknownId
+from tiermem.errors import InvalidInput, UnknownId
 from tiermem.ledger import Visibility
 from tiermem.model import Answer, AnswerId, MarkedPage, SummaryUnit, UnitId
 from tiermem.reading import Reader, Scope, unknown_unit
-from tiermem.runtime.calls import CLOSED
 from tiermem.runtime.components import Components
 from tiermem.runtime.shared_components import SharedComponents
 from tiermem.trust import TrustLevels
@@ -30,9 +29,7 @@ class SpaceCaller:
     @property
     def components(self) -> Components:
         """The parts, which background work still needs when a memory is closed and another is not."""
-        if self.opened.components is None:
-            raise MemoryClosed(CLOSED)
-        return self.opened.components
+        return self.opened.open_components
 
     @property
     def writable(self) -> Components:

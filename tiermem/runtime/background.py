@@ -12,7 +12,6 @@ from pagestore import PageId
 from pagestore.errors import PageStoreError
 from tiermem.errors import BudgetExceeded, MemoryClosed, TierMemError, unexpected
 from tiermem.llm.meter import Meter
-from tiermem.runtime.calls import CLOSED
 from tiermem.runtime.components import Components
 from tiermem.runtime.jobs import CONSOLIDATING, Job
 from tiermem.runtime.shared_components import SharedComponents
@@ -36,9 +35,7 @@ class Background:
 
     @property
     def _components(self) -> Components:
-        if self._opened.components is None:
-            raise MemoryClosed(CLOSED)
-        return self._opened.components
+        return self._opened.open_components
 
     async def resume(self) -> None:
         """Finish what an earlier process left: idle open pages, pages without units, units and turns the

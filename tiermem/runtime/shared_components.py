@@ -20,8 +20,9 @@ from weakref import WeakSet
 import anyio
 
 from pagestore.errors import Locked
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, MemoryClosed
 from tiermem.runtime.active_questions import ActiveQuestions
+from tiermem.runtime.calls import CLOSED
 from tiermem.runtime.components import Components
 from tiermem.runtime.jobs import CONSOLIDATING, Jobs
 from tiermem.runtime.lock import ReadWriteLock
@@ -52,6 +53,13 @@ class SharedComponents:
         self.over = False
         self.ending = False
         """Whether the last user is leaving: what can be left for the next opening is not begun any more."""
+
+    @property
+    def open_components(self) -> Components:
+        """The parts; raises `MemoryClosed` where they are not open."""
+        if self.components is None:
+            raise MemoryClosed(CLOSED)
+        return self.components
 
     async def drop_revoked_items(self) -> None:
         """Have those who hold words of the space drop what they may no longer see."""
