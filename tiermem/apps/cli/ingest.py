@@ -254,10 +254,15 @@ def _ingest(
     )
 
 
+def _sessions(conversations: Sequence[Conversation]) -> Iterator[DialogueSession]:
+    """The sessions of all conversations, in order."""
+    return (session for conversation in conversations for session in conversation.sessions)
+
+
 def _refuse_agents(conversations: Sequence[Conversation], own: str | None) -> None:
     """Raise `InvalidInput` for turns that name an agent: their words would be in its private memory."""
-    sessions = (session for conversation in conversations for session in conversation.sessions)
-    named = [turn.agent for session in sessions for turn in session.turns if turn.agent not in (None, own)]
+    turns = (turn for session in _sessions(conversations) for turn in session.turns)
+    named = [turn.agent for turn in turns if turn.agent not in (None, own)]
     if named:
         raise InvalidInput(
             f"{counted(len(named), 'turn')} would go into the memory of agent {named[0]!r}, which the file "
@@ -302,7 +307,7 @@ def _store(
     said: tiermem.Attribution,
 ) -> list[tuple[SessionId, tiermem.Added]]:
     levels, stored, done = _levels(), list[tuple[SessionId, tiermem.Added]](), 0
-    for session in (session for conversation in conversations for session in conversation.sessions):
+    for session in _sessions(conversations):
         for turn in session.turns:
             if turn.trust is not None:
                 levels.required(turn.trust)  # before anything is stored
@@ -328,9 +333,8 @@ def _chat_summaries(
     conversations: Sequence[Conversation], stored: Sequence[tuple[SessionId, tiermem.Added]]
 ) -> tuple[ChatSummary, ...]:
     """What each chat with a title brought; `stored` is what storing each session did."""
-    sessions = (session for conversation in conversations for session in conversation.sessions)
     chats: dict[str, list[tuple[str, tiermem.Added]]] = {}
-    for session, (name, one) in zip(sessions, stored, strict=True):
+    for session, (name, one) in zip(_sessions(conversations), stored, strict=True):
         if session.title is not None:
             chat = replace(session, session=name).chat
             chats.setdefault(chat, []).append((session.title, one))
