@@ -17,7 +17,7 @@ SAID = [
 
 
 @pytest.fixture
-def told(open_memory: OpenMemory) -> tiermem.Memory:
+def dialogue_memory(open_memory: OpenMemory) -> tiermem.Memory:
     memory = open_memory()
     memory.add(SAID, session="pets")
     memory.add("My brother Emil plays the oboe in Graz.", speaker="Ben", session="music")
@@ -35,22 +35,22 @@ def line_of(memory: tiermem.Memory, turn: str | None) -> tuple[str, PageLine]:
 @pytest.mark.parametrize("sealed", [False, True])
 @pytest.mark.parametrize("query", ["papaya parrot", "bicycle shop", "brother oboe", '"Mill Road"', "Graz"])
 def test_what_a_search_finds_names_its_turn(
-    told: tiermem.Memory, kind: Any, sealed: bool, query: str
+    dialogue_memory: tiermem.Memory, kind: Any, sealed: bool, query: str
 ) -> None:
     if sealed:
-        told.flush()
-    found = told.search(query, kind=kind, limit=3)
+        dialogue_memory.flush()
+    found = dialogue_memory.search(query, kind=kind, limit=3)
     assert found
     for item in found:
-        session, line = line_of(told, item.turn)
+        session, line = line_of(dialogue_memory, item.turn)
         assert line.turn is not None
         assert (item.session, item.speaker, item.role) == (session, line.turn.speaker, line.turn.role)
 
 
-def test_an_address_is_the_same_before_and_after_sealing(told: tiermem.Memory) -> None:
-    before = {item.text: item.turn for item in told.search("papaya parrot Coco", kind="turns")}
-    told.flush()
-    after = {item.text: item.turn for item in told.search("papaya parrot Coco", kind="turns")}
+def test_an_address_is_the_same_before_and_after_sealing(dialogue_memory: tiermem.Memory) -> None:
+    before = {item.text: item.turn for item in dialogue_memory.search("papaya parrot Coco", kind="turns")}
+    dialogue_memory.flush()
+    after = {item.text: item.turn for item in dialogue_memory.search("papaya parrot Coco", kind="turns")}
     assert before == after
     assert len(set(before.values())) == len(before) > 1
 
@@ -61,23 +61,25 @@ def test_a_unit_of_several_turns_has_the_address_of_the_first(memory: tiermem.Me
     assert line_of(memory, found.turn)[1].touches(unit.spans[0])
 
 
-def test_sources_of_a_context_and_citations_and_an_audit_name_their_turn(told: tiermem.Memory) -> None:
-    told.flush()
-    for source in told.context("What does the parrot Coco eat?").sources:
+def test_sources_of_a_context_and_citations_and_an_audit_name_their_turn(
+    dialogue_memory: tiermem.Memory,
+) -> None:
+    dialogue_memory.flush()
+    for source in dialogue_memory.context("What does the parrot Coco eat?").sources:
         assert source.turn is not None
-    answer = told.ask("What does the parrot Coco eat?")
+    answer = dialogue_memory.ask("What does the parrot Coco eat?")
     assert answer.citations
-    for cited, seen in zip(answer.citations, told.audit(answer.id).citations, strict=True):
-        session, line = line_of(told, cited.turn)
+    for cited, seen in zip(answer.citations, dialogue_memory.audit(answer.id).citations, strict=True):
+        session, line = line_of(dialogue_memory, cited.turn)
         assert line.turn is not None
         assert (cited.session, cited.speaker, cited.role) == (session, line.turn.speaker, line.turn.role)
         assert seen.words_on_page[0].turn == cited.turn
-        assert f"turn {cited.turn}" in told.audit(answer.id).explain()
+        assert f"turn {cited.turn}" in dialogue_memory.audit(answer.id).explain()
 
 
-def test_a_page_as_a_result_names_its_session_and_no_turn(told: tiermem.Memory) -> None:
-    told.flush()
-    (page, *_) = told.search("oboe", kind="pages")
+def test_a_page_as_a_result_names_its_session_and_no_turn(dialogue_memory: tiermem.Memory) -> None:
+    dialogue_memory.flush()
+    (page, *_) = dialogue_memory.search("oboe", kind="pages")
     assert (page.session, page.turn, page.speaker) == ("music", None, "")
 
 
@@ -94,59 +96,63 @@ def test_the_words_of_another_agent_have_no_address(open_memory: OpenMemory) -> 
 @pytest.mark.parametrize("number", [0, 1, 2])
 @pytest.mark.parametrize("sealed", [False, True])
 def test_what_a_search_found_is_erased_by_its_address_and_nothing_else(
-    told: tiermem.Memory, sealed: bool, number: int
+    dialogue_memory: tiermem.Memory, sealed: bool, number: int
 ) -> None:
     if sealed:
-        told.flush()
+        dialogue_memory.flush()
     words = SAID[number]["content"]
-    (found,) = [one for one in told.search(f'"{words}"', kind="turns") if words in one.text]
-    before = told.page(str(found.turn))
-    tried = told.erase(turn=found.turn, dry_run=True)
+    (found,) = [one for one in dialogue_memory.search(f'"{words}"', kind="turns") if words in one.text]
+    before = dialogue_memory.page(str(found.turn))
+    tried = dialogue_memory.erase(turn=found.turn, dry_run=True)
     assert [(one.text, one.turn, one.speaker) for one in tried.words] == [(words, found.turn, found.speaker)]
-    done = told.erase(turn=found.turn, reason="asked to")
+    done = dialogue_memory.erase(turn=found.turn, reason="asked to")
     assert (len(done.erasure.turns), done.words) == (1, ())
-    after = told.page(str(found.turn))
+    after = dialogue_memory.page(str(found.turn))
     assert [line.address for line in after.lines] == [line.address for line in before.lines]
     assert [line.address for line in after.lines if line.turn is None] == [found.turn]
-    assert told.erase(turn=found.turn, reason="again").erasure.units == ()
+    assert dialogue_memory.erase(turn=found.turn, reason="again").erasure.units == ()
 
 
 @pytest.mark.parametrize("given", [4, 0, "4", "0", "12", "t1:4", "t1:4-xyz", "t1:", "", 4.0])
 def test_a_number_or_half_an_address_is_an_error_that_says_what_to_give(
-    told: tiermem.Memory, given: Any
+    dialogue_memory: tiermem.Memory, given: Any
 ) -> None:
     with pytest.raises(InvalidInput, match="t1:17-9ae0"):
-        told.erase(turn=given, reason="asked to")
-    assert told.stats().turns == len(SAID) + 1
+        dialogue_memory.erase(turn=given, reason="asked to")
+    assert dialogue_memory.stats().turns == len(SAID) + 1
 
 
 @pytest.mark.parametrize("step", [1, 2, 0x10, 0x100, 0x1000, 0x8000])
-def test_an_address_with_another_check_part_erases_nothing(told: tiermem.Memory, step: int) -> None:
-    (found, *_) = told.search("papaya", kind="turns")
+def test_an_address_with_another_check_part_erases_nothing(
+    dialogue_memory: tiermem.Memory, step: int
+) -> None:
+    (found, *_) = dialogue_memory.search("papaya", kind="turns")
     number, _, check = str(found.turn).partition("-")
     wrong = f"{number}-{(int(check, 16) + step) % 0x10000:04x}"
     with pytest.raises(InvalidInput, match="those of another turn"):
-        told.erase(turn=wrong, reason="asked to")
+        dialogue_memory.erase(turn=wrong, reason="asked to")
     with pytest.raises(UnknownId, match="has no turn"):
-        told.page(wrong)
-    assert all(line.turn is not None for page in told.open_pages() for line in page.lines)
+        dialogue_memory.page(wrong)
+    assert all(line.turn is not None for page in dialogue_memory.open_pages() for line in page.lines)
 
 
-def test_digits_with_their_session_are_the_id_of_an_export(told: tiermem.Memory) -> None:
-    told.add({"speaker": "Ann", "text": "The ferry to Elba leaves at noon.", "id": "4"}, session="chat")
-    receipt = told.erase(turn="4", session="chat", reason="asked to")
+def test_digits_with_their_session_are_the_id_of_an_export(dialogue_memory: tiermem.Memory) -> None:
+    dialogue_memory.add(
+        {"speaker": "Ann", "text": "The ferry to Elba leaves at noon.", "id": "4"}, session="chat"
+    )
+    receipt = dialogue_memory.erase(turn="4", session="chat", reason="asked to")
     assert len(receipt.erasure.turns) == 1
-    assert all("Elba" not in item.text for item in told.search("ferry Elba"))
+    assert all("Elba" not in item.text for item in dialogue_memory.search("ferry Elba"))
 
 
-def test_a_dry_run_shows_every_part_of_a_long_turn(told: tiermem.Memory) -> None:
+def test_a_dry_run_shows_every_part_of_a_long_turn(dialogue_memory: tiermem.Memory) -> None:
     text = " ".join(f"Stone {number} of the wall is grey." for number in range(2000))
-    told.add(text, speaker="Ann", session="wall")
-    told.flush()
-    lines = [line for info in told.pages("wall") for line in told.page(info.id).lines]
+    dialogue_memory.add(text, speaker="Ann", session="wall")
+    dialogue_memory.flush()
+    lines = [line for info in dialogue_memory.pages("wall") for line in dialogue_memory.page(info.id).lines]
     assert len(lines) > 1
     for line in (lines[0], lines[-1]):
-        words = told.erase(turn=line.address, dry_run=True).words
+        words = dialogue_memory.erase(turn=line.address, dry_run=True).words
         assert "".join(part.text for part in words) == text
         assert [part.turn for part in words] == [one.address for one in lines]
 
@@ -180,19 +186,19 @@ def test_a_turn_of_no_unit_or_of_several_is_not_corrected_by_its_address(
         memory.correct(str(greeting.turn), "Goodbye to all of you.")
     memory.add(LONG, speaker="Ben", session="b")
     memory.flush()
-    (told,) = [one for one in memory.search("Ingrid boat", kind="turns") if "Ingrid" in one.text]
+    (dialogue_memory,) = [one for one in memory.search("Ingrid boat", kind="turns") if "Ingrid" in one.text]
     resting = memory.units("b")
     assert len(resting) > 1
     with pytest.raises(InvalidInput, match="several units rest on it") as error:
-        memory.correct(str(told.turn), "Ingrid sold the blue boat.")
+        memory.correct(str(dialogue_memory.turn), "Ingrid sold the blue boat.")
     assert all(unit.id in str(error.value) and unit.text in str(error.value) for unit in resting)
     with pytest.raises(UnknownId, match="has no turn"):
         memory.correct("t1:999-9ae0", "Ingrid sold the blue boat.")
 
 
-def test_a_turn_that_was_erased_before_is_not_counted_again(told: tiermem.Memory) -> None:
-    (found, *_) = told.search("papaya parrot", kind="turns")
+def test_a_turn_that_was_erased_before_is_not_counted_again(dialogue_memory: tiermem.Memory) -> None:
+    (found, *_) = dialogue_memory.search("papaya parrot", kind="turns")
     for expected in (1, 0, 0):
-        assert len(told.erase(turn=found.turn, dry_run=True).erasure.turns) == expected
-        assert len(told.erase(turn=found.turn, reason="asked to").erasure.turns) == expected
-    assert len(told.erase(session="pets", reason="asked to").erasure.turns) == len(SAID) - 1
+        assert len(dialogue_memory.erase(turn=found.turn, dry_run=True).erasure.turns) == expected
+        assert len(dialogue_memory.erase(turn=found.turn, reason="asked to").erasure.turns) == expected
+    assert len(dialogue_memory.erase(session="pets", reason="asked to").erasure.turns) == len(SAID) - 1

@@ -102,6 +102,11 @@ def ingest(memory: tiermem.Memory, text: str, name: str, **options: Any) -> tupl
     return sum(a.new for a in added), sum(a.erased for a in added), [session for session, _ in stored]
 
 
+def erase_sessions(memory: tiermem.Memory, sessions: Sequence[str]) -> None:
+    for session in sessions:
+        memory.erase(session=session, reason="asked for")
+
+
 def words(memory: tiermem.Memory) -> list[str]:
     pages = [memory.page(info.id) for info in memory.pages()]
     return sorted(line.turn.text for page in pages for line in page.lines if line.turn is not None)
@@ -142,8 +147,7 @@ def test_what_was_erased_stays_away_under_another_file_name(
 ) -> None:
     _, _, sessions = ingest(memory, write(CHAT), f"pottery{ending}")
     if is_whole:
-        for session in sessions:
-            memory.erase(session=session, reason="asked for")
+        erase_sessions(memory, sessions)
     else:
         found = memory.search("studio code", kind="turns")[0]
         memory.erase(turn=found.turn, reason="asked for")
@@ -159,8 +163,7 @@ def test_another_chat_of_the_same_people_and_minutes_is_another_session(
 ) -> None:
     _, _, sessions = ingest(memory, write(CHAT), f"kiln{ending}")
     if is_erased:
-        for session in sessions:
-            memory.erase(session=session, reason="asked for")
+        erase_sessions(memory, sessions)
     new, erased, others = ingest(memory, write(OTHER), f"clay{ending}")
     assert (new, erased) == (len(OTHER), 0)
     assert not {*sessions} & {*others}
@@ -273,8 +276,7 @@ def test_ids_and_lengths_of_an_erased_file_do_not_keep_another_file_away(
 
     ending = dict(FORMATS)[write]
     _, _, sessions = ingest(memory, write(talk(120)), f"a{ending}")
-    for session in sessions:
-        memory.erase(session=session, reason="asked for")
+    erase_sessions(memory, sessions)
     assert ingest(memory, write(talk(40)), f"b{ending}") == (40, 0, ["b"])
 
 

@@ -1,10 +1,10 @@
 """Gives every turn of a file an id, so that reading the same file again stores nothing.
 
 An id the file gives is kept. Where it gives none, the id is the turn's place: when it was said, a digest of
-the speaker, and the how manieth of that speaker at that time it is; without a time, its position in the
-session. It holds nothing of the words, so it tells nothing of them once they are erased. Where a place is
-taken by other words (another file with the same session name, or the same one edited), the turn goes by the
-next of its `alternatives`.
+the speaker, and its number among the turns of that speaker at that time; without a time, its position in
+the session. It contains nothing of the words, so it reveals nothing of them after they are erased. Where a
+place is taken by other words (another file with the same session name, or the same one edited), the turn has
+the next of its `alternatives`.
 """
 
 from __future__ import annotations

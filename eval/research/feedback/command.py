@@ -92,8 +92,8 @@ async def _judged_halves(
     )
     dataset, engine = dataset_of(request), engines_of(request)
     with opened_embedder(precision, threads, cache) as cached:
-        told = [
+        learnt_cases = [
             await learnt(case, engine=engine.of(case.id), embedder=cached, swapped=swapped)
             for case in dataset.cases()
         ]
-    return halves_of(told, data=dataset.checksum, engine=engine.name)
+    return halves_of(learnt_cases, data=dataset.checksum, engine=engine.name)
