@@ -43,7 +43,7 @@ def evaluate(memory: tiermem.Memory, questions: Iterable[Mapping[str, str]]) -> 
 
 def _row(memory: tiermem.Memory, expected: Mapping[str, str]) -> Row:
     given = memory.ask(expected["question"])
-    shown = [*(one.quote for one in given.citations), *(one.text for one in given.nearest)]
+    shown = [*(one.quote for one in given.citations), *(one.text for one in given.said)]
     wanted = expected.get("answer", "")
     return Row(
         question=expected["question"],

@@ -29,8 +29,7 @@ def answer_of(memory: tiermem.Memory, question: str) -> str:
     """The answer with the words it rests on, or what comes nearest."""
     given = memory.ask(question, min_trust="user")  # only what you said yourself
     if given.abstained:
-        nearest = "\n".join(f"  near: {one.text}" for one in given.nearest)
-        return f"{given.text}\n{nearest}"
+        return given.text
     words = "\n".join(f"  {one.speaker}, {one.said_at:%Y-%m-%d}: {one.quote}" for one in given.citations)
     return f"{given.text} ({given.support})\n{words}"
 

@@ -93,7 +93,7 @@ def test_ones_own_export_of_chatgpt_is_asked_offline(tmp_path: Path) -> None:
         told = own["answer_of"](memory, "What did I want to plant on the balcony?")
         assert "tomatoes (quoted)" in told
         assert "user, 2024-05-08: I want to plant tomatoes on the balcony." in told
-        assert "near:" in own["answer_of"](memory, "Which car did I buy?")
+        assert "Nearest in memory:" in own["answer_of"](memory, "Which car did I buy?")
 
 
 def test_memory_is_measured_on_ones_own_logs(tmp_path: Path) -> None:

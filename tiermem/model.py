@@ -6,6 +6,7 @@ ISO 8601 dates of the precision that is known ("2023-05-07", "2023-05", "2022").
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -47,12 +48,17 @@ Unproved = Literal["mark", "abstain"]
 """What becomes of an answer with unsupported words, or that was not checked: it is marked, or withheld."""
 
 
-_NEAREST = 5
-"""Passages that an answer which abstains still names."""
-_LONGEST_PASSAGE = 240
-"""Characters of such a passage that are displayed."""
-UNANSWERED = "No certain answer. What was said:"
-"""What is displayed above the nearest passages if a question is not answered."""
+NEAREST = "Nearest in memory:"
+"""The heading of what was said nearest to a question that is not answered."""
+Order = Literal["later", "before", "same"]
+"""When words were said, compared with the first of some lines."""
+_BREAK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""White space and controls: each is displayed as a space, so that no words look like another line."""
+
+
+def trust_mark(level: str | None) -> str:
+    """How a line, a context or a prompt marks a source of this level; "" for the user's own words."""
+    return "" if level in (None, "user") else f"trust {level}"
 
 
 def merge_owners(*agents: Iterable[str | None]) -> tuple[str, ...]:
@@ -126,11 +132,16 @@ class Caution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitedSentence:
-    """A sentence of a cited turn that holds words of an answer, with who said it and when.
+    """Words of a turn, with who said them and when: a cited sentence, or a line of `Answer.said`.
 
-    `marks` are the places of these words in `text`, each from its first character to the one after its last.
-    `span` is the place of the sentence; `None` if its text is that of a unit, or not on a page as a whole.
-    `turn` is the address of the turn, where it is known.
+    `marks` are the places in `text` of words of the answer, each from its first character to the one after
+    its last. `span` is the place of the words; `None` if the text is that of a unit, or not on a page as a
+    whole. "…" in a line of `Answer.said` is in place of words of the turn that are left out. `turn`, `role`
+    and `trust` are the address of the turn, the role in it and its level; `None` where they are not known.
+
+    Of a line of `Answer.said`, `order` says when it was said, compared with the first line; `None` of the
+    first, where a time is not known, and in place of `later` where the turn is less trusted than the first.
+    `next` is what the same speaker said soon after, or the reply where the turn ends with a question.
     """
 
     text: str
@@ -139,6 +150,10 @@ class CitedSentence:
     span: Span | None = None
     marks: tuple[tuple[int, int], ...] = ()
     turn: TurnAddress | None = None
+    role: Named | None = None
+    trust: Named | None = None
+    order: Order | None = None
+    next: CitedSentence | None = None
 
     def __str__(self) -> str:
         marked, at = "", 0
@@ -146,19 +161,34 @@ class CitedSentence:
             marked += f"{self.text[at:start]}«{self.text[start:end]}»"
             at = end
         when = f"{self.said_at:%Y-%m-%d}" if self.said_at is not None else ""
-        who = ", ".join(part for part in (self.speaker, when) if part)
-        return f"{who}: “{marked}{self.text[at:]}”" if who else f"“{marked}{self.text[at:]}”"
+        order = f" ({self.order})" if self.order in ("later", "before") else ""
+        parts = (self.speaker, f"{when}{order}".strip(), trust_mark(self.trust))
+        who = ", ".join(part for part in parts if part)
+        line = f"{who}: “{marked}{self.text[at:]}”" if who else f"“{marked}{self.text[at:]}”"
+        return _BREAK.sub(" ", line)
 
     def words(self, span: Span) -> str:
-        """The words at a span of the same page; "" if it is not within this sentence."""
+        """The words at a span of the same page; "" if it is not within this sentence, or words of it are
+        left out.
+        """
         here = self.span
         if (
             here is None
             or span.page_id != here.page_id
+            or len(self.text) != here.end - here.start
             or not here.start <= span.start < span.end <= here.end
         ):
             return ""
         return self.text[span.start - here.start : span.end - here.start]
+
+
+def lines_as_text(heading: str, lines: Iterable[CitedSentence]) -> str:
+    """The heading and the lines below it, each with what was said next under it."""
+    shown = [heading]
+    for line in lines:
+        shown.append(f"  {line}")
+        shown += [f"    then {line.next}"] if line.next is not None else []
+    return "\n".join(shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -599,8 +629,9 @@ class Answer:
     lowest level among the sources it cites; `None` when it cites none. `probability` is that of its being
     right (0 to 1): only the small reader has one, fitted to what became of its answers on conversations it
     did not learn from; `None` of all others, and where it abstains. Without a model `text` is an extract of
-    what was said, or computed from it. `nearest` is what there is where it abstains. `recorded` is `False`
-    where the answer was only given: by a memory opened read-only, or to compare.
+    what was said, or computed from it. Where it abstains, `text` is a heading and the lines of `said`, or it
+    says that nothing was found. `recorded` is `False` where the answer was only given: by a memory opened
+    read-only, or to compare.
     """
 
     id: AnswerId
@@ -621,6 +652,9 @@ class Answer:
     sentences: tuple[CitedSentence, ...] = ()
     """The cited sentences that hold words of the answer, as few as hold all that are supported, with these
     words marked."""
+    said: tuple[CitedSentence, ...] = ()
+    """Where it abstains, what was said nearest to the question: at most three turns, best first. They are no
+    evidence of an answer, and it cites none of them."""
     superseded: tuple[CitedSentence, ...] = ()
     """The turns that stated earlier values of a fact that changed, oldest first, these values marked."""
     complete: bool = True
@@ -629,21 +663,13 @@ class Answer:
     probability: float | None = None
 
     def __str__(self) -> str:
-        """The text, cited sentences with its words in «», earlier values, and what may turn its meaning.
-
-        Of an answer that abstains: the nearest passages, if there are some.
+        """The text; of an answer that does not abstain with cited sentences, in which its words are in «»,
+        earlier values, and what may turn its meaning.
         """
-        if self.nearest:
-            return "\n  ".join((UNANSWERED, *self.nearest_lines))
         unsupported = [f"not in the cited words: {', '.join(self.unsupported)}"] if self.unsupported else []
         earlier = (f"earlier: {one}" for one in self.superseded)
         lines = (*map(str, self.sentences), *earlier, *unsupported, *self.caution_lines)
         return "\n  ".join((self.text, *lines))
-
-    @property
-    def nearest_lines(self) -> tuple[str, ...]:
-        """A line for each of the nearest passages: who said what, and when."""
-        return tuple(_passage_line(item) for item in self.nearest)
 
     @property
     def caution_lines(self) -> tuple[str, ...]:
@@ -654,29 +680,6 @@ class Answer:
         found = (sentence.words(span) for span in caution.spans for sentence in self.sentences)
         shown = ", ".join(f"“{words}”" for words in dict.fromkeys(found) if words)
         return f": {shown}" if shown else ""
-
-    @property
-    def nearest(self) -> tuple[Evidence, ...]:
-        """Where it abstains, the turns and units nearest the question: who said what, when, on which page.
-
-        Best first, no turn twice, five at most. They are no evidence of anything, and nothing cites them.
-        They are among the candidates of the trace, and go with it when their words are erased.
-        """
-        found: list[Evidence] = []
-        for item in self.trace.candidates if self.abstained else ():
-            if item.source != "page" and not any(_overlap(item, other) for other in found):
-                found.append(item)
-        return tuple(found[:_NEAREST])
-
-
-def _passage_line(item: Evidence) -> str:
-    words = " ".join(item.text.split())
-    shown = words if len(words) <= _LONGEST_PASSAGE else f"{words[:_LONGEST_PASSAGE]} …"
-    return shown if item.said_at is None else f"{shown} ({item.said_at:%Y-%m-%d})"
-
-
-def _overlap(one: Evidence, other: Evidence) -> bool:
-    return any(a.overlaps(b) for a in one.spans for b in other.spans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

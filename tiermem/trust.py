@@ -96,11 +96,6 @@ class TrustLevels:
 DEFAULT_TRUST = TrustLevels()
 
 
-def trust_mark(level: str | None) -> str:
-    """How a context or a prompt marks a source of this level; "" for the user's own words."""
-    return "" if level in (None, "user") else f"trust {level}"
-
-
 def stamp_turns(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -> tuple[Turn, ...]:
     """The turns with `trust` on those that bring no stamp; `InvalidInput` for a stamp that is no level.
 

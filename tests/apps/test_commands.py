@@ -250,24 +250,23 @@ def test_what_is_nearest_to_a_question_without_an_answer_is_shown_and_how_to_rea
     question = "Who repaired the elevator of the museum?"
     answer = as_json(store, "ask", question)
     assert answer["abstained"]
-    first = answer["nearest"][0]
-    assert first["text"] == "Bob: No elevator, four floors on foot."
+    first = answer["said"][0]
+    assert (first["speaker"], first["text"]) == ("Bob", "No elevator, four floors on foot.")
     printed = tiermem(store, "ask", question, env={"COLUMNS": "200"}).stdout
-    page = first["spans"][0]["page_id"]
-    assert "Bob: No elevator, four floors on foot." in printed
-    assert printed.strip().startswith("No certain answer. What was said:")
-    assert "four floors on foot. (2024-06-20)" in printed
+    page = first["span"]["page_id"]
+    assert "Bob, 2024-06-20: “No elevator, four floors on foot.”" in printed
+    assert printed.strip().startswith("Nearest in memory:")
     assert page[:15] in printed
-    assert f"tiermem page {page} --store {store}" in printed
-    assert "No elevator, four floors" in tiermem(store, "page", page).stdout
+    assert f"tiermem page {first['turn']} --store {store}" in printed
+    assert "No elevator, four floors" in tiermem(store, "page", first["turn"]).stdout
     assert "--mode raw" not in printed  # that is what was done
     assert "--mode raw" in tiermem(store, "ask", question, "--mode", "summary").stdout
     assert "No elevator, four floors" in tiermem(store, "audit").stdout
 
 
 def test_nothing_is_near_where_there_is_an_answer_or_where_nothing_was_said(store: Path) -> None:
-    assert as_json(store, "ask", "Where did Bob move to?")["nearest"] == []
-    assert "No certain answer" not in tiermem(store, "ask", "Where did Bob move to?").stdout
+    assert as_json(store, "ask", "Where did Bob move to?")["said"] == []
+    assert "Nearest in memory" not in tiermem(store, "ask", "Where did Bob move to?").stdout
 
 
 def test_an_answer_without_a_model_is_called_an_extract(store: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 import tiermem.apps.http
 from pagestore import PageId, Span
 from tests.ledger.building import answer
-from tiermem.model import Caution, CautionCode, CitedSentence, Derivation, Evidence, Support, Term
+from tiermem.model import Caution, CautionCode, CitedSentence, Derivation, Support, Term
 from tiermem.proof.in_words import support_in_words
 
 MAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
@@ -33,7 +33,7 @@ def test_each_caution_has_one_line_of_its_own(code: CautionCode) -> None:
 
 
 def test_an_answer_shows_its_sentences_its_unsupported_words_and_its_cautions() -> None:
-    here, there = (Span(page_id=PageId("p1:x"), start=start, end=end) for start, end in ((40, 62), (42, 47)))
+    here, there = (Span(page_id=PageId("p1:x"), start=start, end=end) for start, end in ((40, 60), (42, 47)))
     shown = replace(
         answer(),
         text="he abandoned chicken",
@@ -63,12 +63,9 @@ def test_the_page_says_the_same_of_a_caution() -> None:
         assert f'  {code}: "{shown[0].upper()}{shown[1:]}",' in page
 
 
-def test_an_answer_that_abstains_shows_what_was_said() -> None:
-    given = answer()
-    near = Evidence(text="Ann: " + "tea " * 100, spans=(), score=1.0, source="turn", said_at=MAY)
-    shown = replace(given, abstained=True, trace=replace(given.trace, candidates=(near,)))
-    head, line = str(shown).splitlines()
-    assert head == "No certain answer. What was said:"
-    assert line.startswith("  Ann: tea tea")
-    assert line.endswith("… (2023-05-08)")
-    assert str(replace(shown, trace=replace(given.trace, candidates=()))) == given.text
+def test_a_cited_sentence_has_no_words_of_a_span_where_some_are_left_out() -> None:
+    here, there = (Span(page_id=PageId("p1:x"), start=start, end=end) for start, end in ((40, 60), (42, 47)))
+    whole = CitedSentence(text="I never eat chicken.", speaker="Ann", span=here)
+    assert whole.words(there) == "never"
+    assert replace(whole, text="… I never eat chicken.").words(there) == ""
+    assert replace(whole, span=replace(here, end=58)).words(there) == ""

@@ -12,7 +12,7 @@ from tests.reading.world import ANSWER, ASKED, ESCALATE, MAIN, SPACE, START, Wor
 from tiermem.errors import UnknownId
 from tiermem.ledger import Answered, Visibility, finding_id
 from tiermem.llm.meter import Meter, metered, pay, step
-from tiermem.model import Answer, AnswerId, Claim, Decision, Finding, Round, Search, Usage
+from tiermem.model import Answer, AnswerId, Claim, Decision, Finding, Round, Search, Usage, lines_as_text
 from tiermem.proof.in_words import support_in_words
 from tiermem.reading import Audit, Scope, replay_answer
 from tiermem.reading.view import EVERYTHING
@@ -125,7 +125,7 @@ async def test_an_abstention_leaves_no_finding() -> None:
 
 
 @pytest.mark.parametrize("decision", [None, ANSWER, ESCALATE])
-async def test_an_abstention_names_the_passages_nearest_the_question_each_once_and_cites_none(
+async def test_an_abstention_displays_what_was_said_nearest_to_the_question_and_cites_none(
     decision: Decision | None,
 ) -> None:
     world = await World.new()
@@ -133,21 +133,23 @@ async def test_an_abstention_names_the_passages_nearest_the_question_each_once_a
     await world.say("Ann: the cats sleep all day")
     world.judge.on_compose = lambda evidence: silence()
     answer, _ = await ask(world, "What do the cats eat?", decision, recall_turns=9)
-    told = {item.text: (item.said_at, item.spans[0].page_id) for item in answer.nearest}
-    assert told["Ann: I adopted three cats"] == (START, page.id)
-    assert "Ann: the cats sleep all day" in told
-    assert len(told) == len(answer.nearest) <= 5
-    spans = [span for item in answer.nearest for span in item.spans]
-    assert len({(span.page_id, span.start) for span in spans}) == len(spans)
+    said = {line.text: line for line in answer.said}
+    first = said["I adopted three cats"]
+    assert (first.speaker, first.said_at, first.turn) == ("Ann", START, page.lines[0].address)
+    assert first.span is not None
+    assert page.words(first.span) == "I adopted three cats"
+    assert "the cats sleep all day" in said
+    assert len(said) == len(answer.said) <= 3
     assert answer.citations == ()
-    assert (await world.ledger.answer(answer.id)).nearest == answer.nearest
+    assert str(answer) == answer.text == lines_as_text("Nearest in memory:", answer.said)
+    assert (await world.ledger.answer(answer.id)).said == answer.said
 
 
-async def test_an_answer_names_no_nearest_passages_beside_what_it_cites() -> None:
+async def test_an_answer_displays_nothing_beside_what_it_cites() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted three cats")
     answer, _ = await ask(world, "How many cats?")
-    assert (answer.abstained, answer.nearest) == (False, ())
+    assert (answer.abstained, answer.said) == (False, ())
 
 
 async def test_a_question_about_the_past_leaves_no_finding() -> None:

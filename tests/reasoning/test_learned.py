@@ -258,7 +258,7 @@ def test_what_is_riskier_than_asked_is_left_unanswered(factors: Path) -> None:
         memory.add("Biscuit is allergic to chicken.", speaker="Ann")
         answer = memory.ask("What is Biscuit allergic to?")
         assert (answer.abstained, answer.probability) == (True, None)
-        assert "chicken" in answer.nearest[0].text
+        assert "chicken" in answer.said[0].text
 
 
 def test_of_turns_that_another_embedder_found_it_tells_no_probability(factors: Path) -> None:

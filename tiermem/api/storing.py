@@ -99,7 +99,7 @@ def _spans_under(source: Evidence | SummaryUnit | MarkedPage | Answer) -> Iterab
     match source:
         case Answer():
             cited = (span for one in source.citations for span in one.spans)
-            displayed = (span for one in source.nearest for span in one.spans)
+            displayed = (one.span for one in source.said if one.span is not None)
             return (*cited, *displayed)
         case MarkedPage():
             return (Span(page_id=source.id, start=0, end=len(source.text)),)

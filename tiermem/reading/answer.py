@@ -103,6 +103,7 @@ def build_answer(
         cautions=check.cautions,
         supported=check.supported,
         sentences=composed.sentences,
+        said=composed.said,
         superseded=composed.superseded,
         complete=composed.complete,
         missing=composed.missing,

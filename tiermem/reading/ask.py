@@ -14,6 +14,7 @@ from pagestore import PageId
 from tiermem.errors import BudgetExceeded, MalformedReply, ModelError
 from tiermem.llm.meter import step
 from tiermem.model import (
+    NEAREST,
     Action,
     AskMode,
     Decision,
@@ -24,6 +25,7 @@ from tiermem.model import (
     Recalled,
     Round,
     Way,
+    lines_as_text,
 )
 from tiermem.reading.answer import Outcome
 from tiermem.reading.compose import ComposedAnswer, Composer, EvidenceItem, abstention, better
@@ -33,6 +35,7 @@ from tiermem.reading.recall import deduplicate, recall
 from tiermem.reading.replies import Replies
 from tiermem.reading.request import AskRequest
 from tiermem.reading.research import Research
+from tiermem.reading.said import find_lines
 from tiermem.reading.search import LookUp, linked_pages
 from tiermem.reading.turn_search import TurnSearchLoop
 
@@ -231,7 +234,7 @@ class _QuestionRun:
     async def outcome(self, recalled: Recalled, decision: Decision, steps: list[_Step]) -> Outcome:
         """All of it, as the answer is made from."""
         asking, view, last = self._asking, self._asking.view, steps[-1]
-        composed = last.composed if last.composed.holds else abstention(last.composed)
+        composed = last.composed if last.composed.holds else await self._nearest(abstention(last.composed))
         findings = next((one.findings for one in reversed(steps) if one.findings is not None), None)
         facts = _confirmed_facts(composed, findings, last.way)
         return Outcome(
@@ -255,6 +258,14 @@ class _QuestionRun:
             summary_tokens=size(recalled.items, asking.count),
             degradations=tuple(self._degradations),
         )
+
+    async def _nearest(self, composed: ComposedAnswer) -> ComposedAnswer:
+        """An abstention with what was said nearest to the question."""
+        found = await find_lines(self._asking.question, self.lookup)
+        self._degradations += found.degradations
+        if not found.lines:
+            return composed
+        return replace(composed, text=lines_as_text(NEAREST, found.lines), said=found.lines)
 
     async def _raw_tokens(self, recalled: Recalled) -> int:
         """What reading the linked pages would cost: the tokens of the pages round 0 reads."""

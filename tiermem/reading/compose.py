@@ -71,6 +71,8 @@ class ComposedAnswer:
     checks: tuple[Check, ...] = ()
     sentences: tuple[CitedSentence, ...] = ()
     superseded: tuple[CitedSentence, ...] = ()
+    said: tuple[CitedSentence, ...] = ()
+    """Lines that were said nearest to the question, where it abstains."""
     read_tokens: int = 0
     complete: bool = True
     missing: str = ""

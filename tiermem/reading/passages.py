@@ -13,7 +13,7 @@ from tiermem.text import sentences
 from tiermem.text.taken_back import kept
 
 LONGEST_PIECE = 300
-"""Characters of a piece; a longer sentence is cut between words where it can be."""
+"""Characters of a piece."""
 SHARE_OF_BEST = 0.5
 """A piece is among the best if its score is at least this share of the highest."""
 
@@ -40,14 +40,22 @@ def cut_turn(turn: FoundTurn, score: ScorePieces, fits: Callable[[Evidence], boo
 def _find_pieces(turn: FoundTurn) -> Iterator[Span]:
     """The sentences of a turn without what was taken back, each of at most `LONGEST_PIECE` characters."""
     for span in kept(turn.page, turn.line.body, turn.line.end):
-        for sentence in sentences(turn.page.text[span.start : span.end]):
-            start, end = span.start + sentence.start, span.start + sentence.end
-            while end - start > LONGEST_PIECE:
-                blank = turn.page.text.rfind(" ", start + 1, start + LONGEST_PIECE)
-                cut = blank if blank > 0 else start + LONGEST_PIECE
-                yield Span(page_id=span.page_id, start=start, end=cut)
-                start = cut + (blank > 0)
-            yield Span(page_id=span.page_id, start=start, end=end)
+        for start, end in cut_sentences(turn.page.text[span.start : span.end], longest=LONGEST_PIECE):
+            yield Span(page_id=span.page_id, start=span.start + start, end=span.start + end)
+
+
+def cut_sentences(text: str, *, longest: int) -> Iterator[tuple[int, int]]:
+    """The places of the sentences of a text; one of more than `longest` characters is cut between words
+    where it can be.
+    """
+    for sentence in sentences(text):
+        start, end = sentence.start, sentence.end
+        while end - start > longest:
+            blank = text.rfind(" ", start + 1, start + longest)
+            cut = blank if blank > 0 else start + longest
+            yield start, cut
+            start = cut + (blank > 0)
+        yield start, end
 
 
 def _order_pieces(scores: Sequence[float]) -> Iterator[int]:

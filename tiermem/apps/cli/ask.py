@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import remark
-from tiermem.apps.present.answers import answer_rows, nearest, next_step, tokens
+from tiermem.apps.present.answers import answer_rows, next_step, said_lines, tokens
 from tiermem.apps.present.as_json import plain
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.steps import describe_step
@@ -56,7 +56,7 @@ def ask(
         cost = reading_cost(memory, answer)
     further = _next_steps(question, answer, place)
     output.show(
-        {**plain(answer), "nearest": answer.nearest},
+        plain(answer),
         lambda: (_answer(answer, cost), *further) if further else _answer(answer, cost),
     )
 
@@ -68,7 +68,7 @@ def _tell(step: AskStep) -> None:
 def _answer(answer: Answer, cost: ReadingCost) -> Group:
     """The words, how they were come by, and their numbered sources."""
     words = Text(show_controls(answer.text), style="yellow" if answer.abstained else "bold")
-    head: list[RenderableType] = nearest(answer) or [Padding(words, (0, 2))]
+    head: list[RenderableType] = said_lines(answer) or [Padding(words, (0, 2))]
     parts: list[RenderableType] = [*head, Text(), pairs(_came_by(answer, cost))]
     if answer.citations:
         parts += [Text(), _sources(answer.citations)]
@@ -114,10 +114,10 @@ def _next_steps(question: str, answer: Answer, place: options.Place) -> list[Tex
     steps = []
     if answer.recorded:
         steps.append(next_step("how it came about", place.command("audit", answer.id)))
-    if answer.nearest:
-        page = answer.nearest[0].spans[0].page_id
-        steps.append(next_step("read the nearest on its page", place.command("page", page)))
-    if answer.nearest and answer.trace.way == "recall":
+    if answer.said and answer.said[0].turn is not None:
+        turn = place.command("page", answer.said[0].turn)
+        steps.append(next_step("read the nearest on its page", turn))
+    if answer.said and answer.trace.way == "recall":
         again = place.command("ask", question) + " --mode raw"
         steps.append(next_step("have the pages read for it", again))
     return steps

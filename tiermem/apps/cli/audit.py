@@ -17,7 +17,7 @@ from pagestore import Page, PageId
 from pagestore.bundle import Bundle, encode
 from tiermem.apps.cli import options
 from tiermem.apps.cli.checkpoint_files import read_checkpoints, signatures_of, write_whole
-from tiermem.apps.present.answers import STYLES, answer_rows, cited_in_page, nearest, tokens
+from tiermem.apps.present.answers import STYLES, answer_rows, cited_in_page, said_lines, tokens
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.tables import counted, numbered_table, page_ids, pairs
 from tiermem.apps.present.terminal import out, when
@@ -77,7 +77,7 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
     answer, trace = trail.answer, trail.answer.trace
     head: list[tuple[str, str | Text]] = [
         ("question", trace.question),
-        ("answer", Text(show_controls(answer.text), style="bold")),
+        ("answer", Text(show_controls(answer.text.partition("\n")[0]), style="bold")),
         ("asked", f"{when(trace.asked_at)}, space {answer.space}"),
         *answer_rows(answer, console),
         ("decided by", f"router {trace.decision.router}, engine {trace.engine}"),
@@ -96,7 +96,7 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
         parts += [Text(f"missing: {show_controls(what)}", style="red") for what in cited.missing]
     if not trail.citations:
         parts += [Text(), Text("No citations: nothing that was found supports an answer.", style="yellow")]
-    parts += nearest(answer)
+    parts += said_lines(answer)
     return Group(*parts)
 
 

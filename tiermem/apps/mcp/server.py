@@ -20,7 +20,7 @@ from pagestore import Page
 from pagestore.errors import PageStoreError
 from tiermem.apps.present.as_json import plain
 from tiermem.errors import InvalidInput, TierMemError, not_one_of
-from tiermem.model import UNANSWERED, Answer, Evidence
+from tiermem.model import Answer, Evidence
 from tiermem.trust import DEFAULT_TRUST
 
 try:
@@ -405,7 +405,7 @@ def _answer(given: Answer) -> dict[str, Any]:
     ]
     return {
         "answer_id": given.id,
-        "answer": UNANSWERED if given.nearest else given.text,
+        "answer": given.text,
         "abstained": given.abstained,
         "support": given.support,
         "unsupported": list(given.unsupported),
@@ -416,7 +416,7 @@ def _answer(given: Answer) -> dict[str, Any]:
         "complete": given.complete,
         "missing": given.missing,
         "sources": sources,
-        "nearest": [_evidence(one) for one in given.nearest],
+        "said": [plain(one) for one in given.said],
     }
 
 

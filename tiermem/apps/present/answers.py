@@ -13,9 +13,9 @@ from rich.text import Text
 
 from pagestore import Page, PageLine, Span
 from tiermem.apps.present.reading_cost import ReadingCost
-from tiermem.apps.present.tables import counted, page_ids, short
+from tiermem.apps.present.tables import counted, short
 from tiermem.apps.present.terminal import when
-from tiermem.model import UNANSWERED, Answer, CitedSentence, Evidence, MarkedPage, Way
+from tiermem.model import NEAREST, Answer, CitedSentence, MarkedPage, Way
 from tiermem.text.unicode import show_controls
 
 MARK = "bold black on bright_yellow"
@@ -28,22 +28,23 @@ _AROUND = 1
 """Turns shown before and after a cited one."""
 
 
-def nearest(answer: Answer) -> list[RenderableType]:
-    """What comes nearest to a question that was not answered: who said it, when, on which page."""
-    if not answer.nearest:
+def said_lines(answer: Answer) -> list[RenderableType]:
+    """The lines that were said nearest to a question, each with its turn and page, and what was said next."""
+    if not answer.said:
         return []
-    lines = zip(answer.nearest, answer.nearest_lines, strict=True)
     return [
-        Text(f"\n{UNANSWERED}", style="yellow"),
-        *(Padding(_passage(item, line), (0, 0, 0, 2)) for item, line in lines),
+        Text(f"\n{NEAREST}", style="yellow"),
+        *(Padding(_said_line(line), (0, 0, 0, 2)) for line in answer.said),
     ]
 
 
-def _passage(item: Evidence, line: str) -> Text:
-    turn = [item.turn] if item.turn is not None else []
-    where = ", ".join([*turn, *map(short, page_ids(item.spans))])
-    kind = "summary, " if item.source == "unit" else ""
-    return Text(show_controls(line)).append(f"\n{kind}{where}", style="dim")
+def _said_line(line: CitedSentence) -> Text:
+    shown = Text(show_controls(str(line)))
+    if line.next is not None:
+        shown.append(f"\nthen {show_controls(str(line.next))}", style="dim")
+    pages = [short(line.span.page_id)] if line.span is not None else []
+    where = ", ".join([*([line.turn] if line.turn is not None else []), *pages])
+    return shown.append(f"\n{where}", style="dim")
 
 
 def route(answer: Answer) -> Text:

@@ -12,11 +12,11 @@ from datetime import datetime
 from itertools import repeat
 
 from pagestore import Page, PageId, PageLine, Span
-from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit
+from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit, trust_mark
 from tiermem.reasoning.interface import PageView
 from tiermem.reasoning.rules.undated import without_rule_dates
 from tiermem.text.taken_back import readable
-from tiermem.trust import DEFAULT_TRUST, trust_mark
+from tiermem.trust import DEFAULT_TRUST
 
 NOTHING = "(none)"
 

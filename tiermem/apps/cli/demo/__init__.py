@@ -20,9 +20,9 @@ from tiermem.apps.present.answers import (
     caution_rows,
     cited_in_page,
     how_likely,
-    nearest,
     next_step,
     route,
+    said_lines,
     support,
     tokens,
 )
@@ -89,7 +89,7 @@ def _answer_view(number: int, one: DemoAnswer, console: Console) -> Group:
     head = Text(f"{number}  ", style="cyan").append(show_controls(one.question.question), style="bold")
     why = Text(one.question.why, style="dim italic")
     text = Text(show_controls(answer.text), style="yellow" if answer.abstained else "bold green")
-    words = nearest(answer) or [Text(), text]
+    words = said_lines(answer) or [Text(), text]
     rows = pairs(
         [
             ("support", support(answer)),

@@ -3,9 +3,8 @@
 import { pageOf } from "./api.js";
 import { fill, h, problem, tag, waiting } from "./dom.js";
 import { CAUTIONS, GRADES, WAYS, day, number, said, seconds, several, short, to, toPerson, toWords } from "./format.js";
-import { excerpt, overlap } from "./words.js";
+import { excerpt } from "./words.js";
 
-const NEAREST = 5;
 const OPENED = 3;
 
 // `audited` are the citations as they stand now, where the answer was audited.
@@ -13,7 +12,7 @@ export function shownAnswer(answer, audited) {
   return h(
     "article",
     { class: "answer" },
-    h("p", { class: `text${answer.abstained ? " none" : ""}` }, answer.abstained ? unanswered(answer) : withNumbers(answer)),
+    h("p", { class: `text${answer.abstained ? " none" : ""}` }, answer.abstained ? answer.text.split("\n")[0] : withNumbers(answer)),
     answer.abstained ? nearest(answer) : null,
     facts(answer),
     sentences(answer),
@@ -25,10 +24,6 @@ export function shownAnswer(answer, audited) {
     degradations(answer.trace),
     course(answer),
   );
-}
-
-function unanswered(answer) {
-  return nearestOf(answer).length ? "No certain answer. What was said:" : answer.text;
 }
 
 function facts(answer) {
@@ -214,24 +209,27 @@ function derivations(answer) {
   );
 }
 
-// As `Answer.nearest` has it: turns and units near the question, no words twice, five at most.
-export function nearestOf(answer) {
-  const found = [];
-  for (const item of answer.trace.candidates) {
-    const again = found.some((other) => item.spans.some((a) => other.spans.some((b) => overlap(a, b))));
-    if (item.source !== "page" && !again) found.push(item);
-  }
-  return found.slice(0, NEAREST);
-}
-
+// What was said nearest to the question, best first. Answers of older versions of the server have no list.
 function nearest(answer) {
-  const found = nearestOf(answer);
-  if (!found.length) return null;
+  const lines = answer.said || [];
+  if (!lines.length) return null;
   return h(
     "section",
     { class: "trail" },
     h("p", { class: "quiet" }, "No answer was found in these."),
-    h("ul", { class: "plain-list" }, found.map((one) => h("li", {}, passage(one)))),
+    h("ul", { class: "plain-list" }, lines.map((one) => h("li", {}, saidLine(one)))),
+  );
+}
+
+function saidLine(line) {
+  const when = [said(line.said_at), ["later", "before"].includes(line.order) && `(${line.order})`].filter(Boolean).join(" ");
+  const about = [line.speaker, when, line.trust === "user" ? null : line.trust].filter(Boolean).join(" · ");
+  return h(
+    "a",
+    { class: "passage", href: line.span ? toWords(line.span) : to("search") },
+    h("span", { class: "words" }, withMarks(line)),
+    line.next ? h("span", { class: "quiet words" }, `then ${line.next.speaker}: “${line.next.text}”`) : null,
+    h("span", { class: "quiet" }, about),
   );
 }
 

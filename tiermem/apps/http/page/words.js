@@ -55,7 +55,3 @@ export function marked(page, line, ranges) {
 export function speakerOf(line) {
   return line.turn ? line.turn.speaker : "";
 }
-
-export function overlap(one, other) {
-  return one.page_id === other.page_id && one.start < other.end && other.start < one.end;
-}

@@ -1,0 +1,185 @@
+"""What was said about a question: at most three turns, best first, in their own words.
+
+A line is a turn, or the part of a long one around the sentence that fits the question best. Nothing is worded
+and nothing is concluded here. A later line is displayed as later and is not put first: it may be about
+something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from pagestore import PageLine, Span
+from tiermem.model import CitedSentence, Degradation, Order
+from tiermem.reading.passages import cut_sentences
+from tiermem.reading.search import LookUp
+from tiermem.reading.turns import FoundTurn
+from tiermem.text import search_stems
+from tiermem.text.dates import timestamp
+from tiermem.text.taken_back import LEFT_OUT, kept
+from tiermem.text.unicode import replace_surrogates
+from tiermem.trust import TrustLevels
+
+MOST_LINES = 3
+"""Lines that are given; three hold the answer to more questions than one (docs/results/answers.md)."""
+LONGEST_LINE = 240
+"""Characters of a turn in a line."""
+LONGEST_NEXT = 160
+"""Characters of what was said next."""
+_RANKED = 10
+"""Turns that the lines are chosen from, the best by search."""
+_FAR_BEHIND = 6.0
+"""A line that is older than the first and this much below it by score is left out."""
+_SOON = 3
+"""Turns after a line in which what was said next is looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidLines:
+    """Lines, best first, and what could not run as meant."""
+
+    lines: tuple[CitedSentence, ...] = ()
+    degradations: tuple[Degradation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RankedTurn:
+    """A turn with the text that may be read of it, and the place of its best words."""
+
+    turn: FoundTurn
+    score: float
+    text: str
+    best: tuple[int, int]
+
+
+async def find_lines(question: str, lookup: LookUp) -> SaidLines:
+    """The lines for a question, of turns that the view of `lookup` shows."""
+    found = await lookup.turns(question)
+    asked = frozenset(search_stems(question))
+    candidates = [_as_candidate(turn, asked) for turn in found.turns[:_RANKED] if turn.line.turn is not None]
+    chosen = choose_lines(candidates)
+    trust = lookup.view.trust
+    return SaidLines(
+        lines=tuple(_as_lines(chosen, trust)),
+        degradations=found.degradations,
+    )
+
+
+def _as_candidate(turn: FoundTurn, asked: frozenset[str]) -> _RankedTurn:
+    text = readable_text(turn)
+    pieces = list(cut_sentences(text, longest=LONGEST_LINE)) or [(0, len(text))]
+    best = max(pieces, key=lambda piece: len(asked.intersection(search_stems(text[slice(*piece)]))))
+    return _RankedTurn(turn=turn, score=turn.score, text=text, best=best)
+
+
+def readable_text(turn: FoundTurn) -> str:
+    """The words of a turn as they are on its page, without those that were taken back."""
+    page = turn.page
+    spans = kept(page, turn.line.body, turn.line.end)
+    text = f" {LEFT_OUT} ".join(page.text[span.start : span.end] for span in spans)
+    return replace_surrogates(text).rstrip("\n")
+
+
+def choose_lines(ranked: Iterable[_RankedTurn]) -> tuple[_RankedTurn, ...]:
+    """The best candidates; one that is older than the best and far behind it is left out."""
+    best = sorted(ranked, key=lambda one: -one.score)[:MOST_LINES]
+    return tuple(
+        one
+        for one in best
+        if one.score > best[0].score - _FAR_BEHIND or _compare_times(one.turn, best[0].turn) != "before"
+    )
+
+
+def _as_lines(chosen: Sequence[_RankedTurn], trust: TrustLevels) -> Iterable[CitedSentence]:
+    shown = {one.turn.line.seq for one in chosen}
+    for one in chosen:
+        line = _as_line(one.turn, one.text, excerpt_range(one.text, one.best, longest=LONGEST_LINE), trust)
+        yield replace(
+            line,
+            order=None if one is chosen[0] else _order(one.turn, chosen[0].turn, trust),
+            next=_next_line(one, shown, trust),
+        )
+
+
+def _as_line(turn: FoundTurn, text: str, part: tuple[int, int], trust: TrustLevels) -> CitedSentence:
+    """The part of a turn's text as a line; an ellipsis is in place of the rest."""
+    said, (start, end) = turn.line.turn, part
+    before = f"{LEFT_OUT} " if text[:start].strip() else ""
+    after = f" {LEFT_OUT}" if text[end:].strip() else ""
+    spans = kept(turn.page, turn.line.body, turn.line.end)
+    first, last = spans[0].start, spans[-1].end
+    if len(spans) == 1:
+        first, last = first + start, first + end
+    return CitedSentence(
+        text=f"{before}{text[start:end]}{after}",
+        speaker=replace_surrogates(said.speaker) if said is not None else "",
+        said_at=said.said_at if said is not None else None,
+        span=Span(page_id=turn.page.id, start=first, end=last),
+        turn=turn.line.address,
+        role=said.role if said is not None else None,
+        trust=trust.of(said) if said is not None else None,
+    )
+
+
+def excerpt_range(text: str, best: tuple[int, int], *, longest: int) -> tuple[int, int]:
+    """The range of a text with whole sentences around its best one, of at most `longest` characters.
+
+    All of a text that is not longer. The sentence after comes first, then the one before, and so on.
+    """
+    pieces = list(cut_sentences(text, longest=longest))
+    if not pieces:
+        return best
+    if pieces[-1][1] - pieces[0][0] <= longest:
+        return pieces[0][0], pieces[-1][1]
+    first = last = next((at for at, piece in enumerate(pieces) if piece[1] >= best[1]), len(pieces) - 1)
+    while True:
+        has_grown = False
+        if last + 1 < len(pieces) and pieces[last + 1][1] - pieces[first][0] <= longest:
+            last, has_grown = last + 1, True
+        if first > 0 and pieces[last][1] - pieces[first - 1][0] <= longest:
+            first, has_grown = first - 1, True
+        if not has_grown:
+            return pieces[first][0], pieces[last][1]
+
+
+def _next_line(one: _RankedTurn, shown: set[int], trust: TrustLevels) -> CitedSentence | None:
+    """What the same speaker said soon after on the page, or the reply to a question; no line of `shown`."""
+    lines = one.turn.page.lines
+    at = next(place for place, line in enumerate(lines) if line.seq == one.turn.line.seq)
+    soon = [line for line in lines[at + 1 : at + 1 + _SOON] if line.turn is not None]
+    line = _reply(one.turn.line, soon) if one.text.rstrip().endswith(("?", "？")) else None
+    line = line or next((line for line in soon if _has_same_speaker(line, one.turn.line)), None)
+    if line is None or line.seq in shown:
+        return None
+    turn = FoundTurn(page=one.turn.page, line=line, score=0.0)
+    text = readable_text(turn)
+    return _as_line(turn, text, excerpt_range(text, (0, 0), longest=LONGEST_NEXT), trust)
+
+
+def _reply(asked: PageLine, soon: Sequence[PageLine]) -> PageLine | None:
+    return next((line for line in soon if not _has_same_speaker(line, asked)), None)
+
+
+def _has_same_speaker(one: PageLine, other: PageLine) -> bool:
+    return one.turn is not None and other.turn is not None and one.turn.speaker == other.turn.speaker
+
+
+def _order(turn: FoundTurn, first: FoundTurn, trust: TrustLevels) -> Order | None:
+    """When the turn was said, compared with the first; nothing of lower trust is called later."""
+    order = _compare_times(turn, first)
+    if order == "later" and turn.said_turn(trust).rank < first.said_turn(trust).rank:
+        return None
+    return order
+
+
+def _compare_times(turn: FoundTurn, other: FoundTurn) -> Order | None:
+    """When a turn was said, compared with another one: by time, within a session by place; else `None`."""
+    times = [timestamp(one.line.turn.said_at if one.line.turn else None) for one in (turn, other)]
+    are_known = float("-inf") not in times
+    if are_known and times[0] != times[1]:
+        return "later" if times[0] > times[1] else "before"
+    if turn.page.session == other.page.session and turn.page.agent == other.page.agent:
+        places = [(one.page.number, one.line.start) for one in (turn, other)]
+        return "later" if places[0] > places[1] else "before"
+    return "same" if are_known else None
