@@ -1,6 +1,6 @@
 """Lines for a question: which turns, which part of them, what is displayed beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -16,6 +16,8 @@ from tiermem.model import CitedSentence, Evidence, lines_as_text
 from tiermem.reading.passages import cut_sentences
 from tiermem.reading.said import LONGEST_LINE, LONGEST_NEXT, MOST_LINES, excerpt_range
 from tiermem.reasoning import Draft, by_rules
+from tiermem.reasoning.interface import LikelyWords
+from tiermem.text.histories import SaidTurn
 
 
 async def abstain(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
@@ -189,3 +191,60 @@ def test_what_rests_on_lines_has_their_trust(memory: tiermem.Memory) -> None:
 def test_lines_as_text_shows_the_next_line_below() -> None:
     line = CitedSentence(text="I quit", speaker="Jonas", next=CitedSentence(text="(joking)", speaker="Jonas"))
     assert lines_as_text("Nearest:", [line]) == "Nearest:\n  Jonas: “I quit”\n    then Jonas: “(joking)”"
+
+
+class Pointing:
+    """Points at words that a test gives, with their leads; at no words of other turns."""
+
+    def __init__(self, leads: Mapping[str, float]) -> None:
+        self.leads = leads
+        self.read: list[str] = []
+
+    async def __call__(self, question: str, turns: Sequence[SaidTurn]) -> Sequence[LikelyWords]:
+        self.read = [turn.text for turn in turns]
+        return [self._words(turn.text) for turn in turns]
+
+    def _words(self, text: str) -> LikelyWords:
+        found = next((words for words in self.leads if words in text), None)
+        if found is None:
+            return LikelyWords(start=0, end=0, lead=-12.0)
+        start = text.index(found)
+        return LikelyWords(start=start, end=start + len(found), lead=self.leads[found])
+
+
+def open_pointing(open_memory: OpenMemory, leads: Mapping[str, float]) -> tuple[tiermem.Memory, Pointing]:
+    point = Pointing(leads)
+    return open_memory(engine=replace(by_rules(), route=None, compose=abstain, point=point)), point
+
+
+def test_a_lead_orders_the_lines_and_its_words_are_marked(open_memory: OpenMemory) -> None:
+    memory, point = open_pointing(open_memory, {"5259": 9.0, "loud": -3.0})
+    memory.add("The alarm code, the alarm code! It is loud.", speaker="Bob")
+    memory.add("Ask at the desk. " * 20 + "For the alarm it is 5259. " + "Ask again. " * 20, speaker="Ann")
+    first, second = ask(memory, "What is the alarm code?").said
+    assert (first.speaker, second.speaker) == ("Ann", "Bob")
+    ((start, end),) = first.marks
+    assert first.text[start:end] == "5259"
+    assert "«5259»" in str(first)
+    assert first.text.startswith("… ")
+    assert len(point.read) == 2
+
+
+@pytest.mark.parametrize(("other", "best"), [("2024-01-01", "2024-05-01"), ("2024-05-01", "2024-01-01")])
+def test_a_line_far_behind_is_left_out_where_it_is_older(
+    open_memory: OpenMemory, other: str, best: str
+) -> None:
+    memory, _ = open_pointing(open_memory, {"5259": 12.0, "loud": -12.0})
+    memory.add("The alarm is loud.", speaker="Bob", said_at=other, session="a")
+    memory.add("The alarm code is 5259.", speaker="Ann", said_at=best, session="b")
+    lines = ask(memory, "What is the alarm code?").said
+    assert [line.speaker for line in lines] == (["Ann"] if other < best else ["Ann", "Bob"])
+
+
+def test_nothing_is_read_of_what_was_taken_back(open_memory: OpenMemory) -> None:
+    memory, point = open_pointing(open_memory, {"5259": 12.0})
+    memory.remember("The alarm code is 5259.", speaker="Ann")
+    memory.add("The alarm is loud.", speaker="Bob")
+    memory.withdraw(memory.units()[0].id, reason="wrong")
+    assert all("5259" not in line.text for line in ask(memory, "What is the alarm code?").said)
+    assert point.read == ["The alarm is loud."]

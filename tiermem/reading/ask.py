@@ -261,7 +261,7 @@ class _QuestionRun:
 
     async def _nearest(self, composed: ComposedAnswer) -> ComposedAnswer:
         """An abstention with what was said nearest to the question."""
-        found = await find_lines(self._asking.question, self.lookup)
+        found = await find_lines(self._asking.question, self.lookup, self._asking.engine.point)
         self._degradations += found.degradations
         if not found.lines:
             return composed

@@ -15,8 +15,10 @@ from tiermem.model import CitedSentence, Degradation, Order
 from tiermem.reading.passages import cut_sentences
 from tiermem.reading.search import LookUp
 from tiermem.reading.turns import FoundTurn
+from tiermem.reasoning.interface import LikelyWords, Point
 from tiermem.text import search_stems
 from tiermem.text.dates import timestamp
+from tiermem.text.histories import SaidTurn
 from tiermem.text.taken_back import LEFT_OUT, kept
 from tiermem.text.unicode import replace_surrogates
 from tiermem.trust import TrustLevels
@@ -29,6 +31,8 @@ LONGEST_NEXT = 160
 """Characters of what was said next."""
 _RANKED = 10
 """Turns that the lines are chosen from, the best by search."""
+READER_WEIGHT = 0.6
+"""What the lead of a turn's likeliest words, in logits, counts beside the score of the search."""
 _FAR_BEHIND = 6.0
 """A line that is older than the first and this much below it by score is left out."""
 _SOON = 3
@@ -45,32 +49,51 @@ class SaidLines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RankedTurn:
-    """A turn with the text that may be read of it, and the place of its best words."""
+    """A turn, the text that may be read of it, the place of its best sentence, and the words to be marked."""
 
     turn: FoundTurn
     score: float
     text: str
     best: tuple[int, int]
+    marked: tuple[int, int] | None = None
 
 
-async def find_lines(question: str, lookup: LookUp) -> SaidLines:
-    """The lines for a question, of turns that the view of `lookup` shows."""
+async def find_lines(question: str, lookup: LookUp, point: Point | None = None) -> SaidLines:
+    """The lines for a question, of turns that the view of `lookup` shows.
+
+    Without `point` they are in the order of the search; with it their score is that of the search and
+    `READER_WEIGHT` of the lead of their likeliest words, which are marked.
+    """
     found = await lookup.turns(question)
     asked = frozenset(search_stems(question))
-    candidates = [_as_candidate(turn, asked) for turn in found.turns[:_RANKED] if turn.line.turn is not None]
-    chosen = choose_lines(candidates)
-    trust = lookup.view.trust
-    return SaidLines(
-        lines=tuple(_as_lines(chosen, trust)),
-        degradations=found.degradations,
-    )
+    turns = [turn for turn in found.turns if turn.line.turn is not None][:_RANKED]
+    texts = [readable_text(turn) for turn in turns]
+    likely: Sequence[LikelyWords | None] | None = None
+    if point is not None and turns:
+        likely = await point(question, list(map(_said_turn, turns, texts)))
+    ranked = [
+        _as_ranked(asked, *one) for one in zip(turns, texts, likely or [None] * len(turns), strict=True)
+    ]
+    chosen = choose_lines(ranked)
+    return SaidLines(lines=tuple(_as_lines(chosen, lookup.view.trust)), degradations=found.degradations)
 
 
-def _as_candidate(turn: FoundTurn, asked: frozenset[str]) -> _RankedTurn:
-    text = readable_text(turn)
+def _said_turn(turn: FoundTurn, text: str) -> SaidTurn:
+    """The turn as a reader reads it: without words that were taken back, each character at its place."""
+    return replace(turn.said_turn(), text=text)
+
+
+def _as_ranked(asked: frozenset[str], turn: FoundTurn, text: str, words: LikelyWords | None) -> _RankedTurn:
+    """The turn with its score; its best sentence has the likeliest words, else most words of the question."""
     pieces = list(cut_sentences(text, longest=LONGEST_LINE)) or [(0, len(text))]
     best = max(pieces, key=lambda piece: len(asked.intersection(search_stems(text[slice(*piece)]))))
-    return _RankedTurn(turn=turn, score=turn.score, text=text, best=best)
+    if words is None:
+        return _RankedTurn(turn=turn, score=turn.score, text=text, best=best)
+    marked = (words.start, words.end) if words.start < words.end else None
+    if marked is not None:
+        best = next((piece for piece in pieces if marked[0] < piece[1]), best)
+    score = turn.score + READER_WEIGHT * words.lead
+    return _RankedTurn(turn=turn, score=score, text=text, best=best, marked=marked)
 
 
 def readable_text(turn: FoundTurn) -> str:
@@ -94,28 +117,37 @@ def choose_lines(ranked: Iterable[_RankedTurn]) -> tuple[_RankedTurn, ...]:
 def _as_lines(chosen: Sequence[_RankedTurn], trust: TrustLevels) -> Iterable[CitedSentence]:
     shown = {one.turn.line.seq for one in chosen}
     for one in chosen:
-        line = _as_line(one.turn, one.text, excerpt_range(one.text, one.best, longest=LONGEST_LINE), trust)
+        part = excerpt_range(one.text, one.best, longest=LONGEST_LINE)
         yield replace(
-            line,
+            _as_line(one.turn, one.text, part, trust, marked=one.marked),
             order=None if one is chosen[0] else _order(one.turn, chosen[0].turn, trust),
             next=_next_line(one, shown, trust),
         )
 
 
-def _as_line(turn: FoundTurn, text: str, part: tuple[int, int], trust: TrustLevels) -> CitedSentence:
+def _as_line(
+    turn: FoundTurn,
+    text: str,
+    part: tuple[int, int],
+    trust: TrustLevels,
+    *,
+    marked: tuple[int, int] | None = None,
+) -> CitedSentence:
     """The part of a turn's text as a line; an ellipsis is in place of the rest."""
     said, (start, end) = turn.line.turn, part
     before = f"{LEFT_OUT} " if text[:start].strip() else ""
     after = f" {LEFT_OUT}" if text[end:].strip() else ""
     spans = kept(turn.page, turn.line.body, turn.line.end)
-    first, last = spans[0].start, spans[-1].end
+    place = Span(page_id=turn.page.id, start=spans[0].start, end=spans[-1].end)
     if len(spans) == 1:
-        first, last = first + start, first + end
+        place = replace(place, start=place.start + start, end=place.start + end)
+    marks = [marked] if marked is not None and start <= marked[0] < marked[1] <= end else []
     return CitedSentence(
+        marks=tuple((first - start + len(before), last - start + len(before)) for first, last in marks),
         text=f"{before}{text[start:end]}{after}",
         speaker=replace_surrogates(said.speaker) if said is not None else "",
         said_at=said.said_at if said is not None else None,
-        span=Span(page_id=turn.page.id, start=first, end=last),
+        span=place,
         turn=turn.line.address,
         role=said.role if said is not None else None,
         trust=trust.of(said) if said is not None else None,

@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from pagestore import Page
 from tiermem.errors import InvalidInput
 from tiermem.model import Claim, Decision, Evidence, LinkedFact, Op, Search, SummaryUnit, UnitId
+
+if TYPE_CHECKING:
+    from tiermem.text.histories import SaidTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +91,26 @@ class Operation:
     target: UnitId | None = None
     text: str | None = None
     supersedes: tuple[UnitId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LikelyWords:
+    """The words of a turn that are likeliest to answer a question: from `start` to before `end`.
+
+    `lead` is how far they lead "there is no answer", in logits. There are none where `start` is `end`.
+    """
+
+    start: int
+    end: int
+    lead: float
+
+
+class Point(Protocol):
+    """Which words of each of these turns are likeliest to answer?"""
+
+    async def __call__(self, question: str, turns: Sequence[SaidTurn]) -> Sequence[LikelyWords] | None:
+        """The likeliest words of each turn, in order; `None` where it cannot be told on this machine."""
+        ...
 
 
 class Distil(Protocol):
@@ -168,7 +191,8 @@ class Engine:
     Without a `route` nothing is decided before the answer is worded: `compose` says itself whether what was
     recalled is enough (`router="fused"`). `free` engines make no call that anybody pays for. With
     `best_first`, `compose` reads the first few pieces alone: where more turns are added, what was found
-    comes before them.
+    comes before them. `point` orders the lines that are displayed where nothing is answered; without it they
+    are in the order of the search.
     """
 
     name: str
@@ -181,3 +205,4 @@ class Engine:
     reconcile: Reconcile
     free: bool = False
     best_first: bool = False
+    point: Point | None = None

@@ -15,7 +15,7 @@ from anyio import to_thread
 from tiermem.embedding.weights import weights_here
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
-from tiermem.reasoning.interface import ABSTAINED, Draft, Engine
+from tiermem.reasoning.interface import ABSTAINED, Draft, Engine, LikelyWords
 from tiermem.reasoning.learned.answering import PointedAt, point
 from tiermem.reasoning.learned.calibration import (
     DEFAULT_RISK,
@@ -26,6 +26,7 @@ from tiermem.reasoning.learned.calibration import (
 )
 from tiermem.reasoning.learned.factors import SHIPPED, read_head, texts_of
 from tiermem.reasoning.learned.fitting import NOTHING, ExpectedAnswer, expected_answer
+from tiermem.reasoning.learned.pointing import point_at_words
 from tiermem.reasoning.rules import by_rules
 from tiermem.reasoning.rules.assertion import require_assertion
 from tiermem.reasoning.rules.compose import extract_answer
@@ -190,6 +191,28 @@ class ComposeByReader:
         return replace(proposed.draft, probability=probability) if sure else ABSTAINED
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointByReader:
+    """Points at the likeliest words of turns. If the caller `named` no reader and the weights of the shipped
+    one are not on this machine, it points at none.
+    """
+
+    opened: _LazyReader
+    named: bool
+
+    async def __call__(self, question: str, turns: Sequence[SaidTurn]) -> Sequence[LikelyWords] | None:
+        """See `Point`; `InvalidInput` where the file of the reader is none."""
+        if not self.named and not self.opened.possible:
+            return None
+        return await to_thread.run_sync(self._point, question, turns)
+
+    def _point(self, question: str, turns: Sequence[SaidTurn]) -> Sequence[LikelyWords]:
+        try:
+            return point_at_words(self.opened.get(), question, turns)
+        except FloatingPointError as error:
+            raise _refusal(self.opened.factors, error) from error
+
+
 class _LazyReader:
     """A reader that is loaded when it is first asked, once."""
 
@@ -262,7 +285,9 @@ def _engine(
 ) -> Engine:
     opened = _LazyReader(file, None if weights is None else Path(weights).expanduser())
     compose = ComposeByReader(opened=opened, risk=risk, embedder=embedder, named=named, trust=trust)
-    return replace(by_rules(), name=NAME_WITH_READER, compose=compose, best_first=named or opened.possible)
+    point = PointByReader(opened=opened, named=named)
+    has_reader = named or opened.possible
+    return replace(by_rules(), name=NAME_WITH_READER, compose=compose, best_first=has_reader, point=point)
 
 
 def with_reader(

@@ -1,0 +1,79 @@
+"""Which words of each of some turns a reader takes for the likeliest answer, and how far these lead "none".
+
+The turns are read five at once, but of each no more than `LONGEST` characters, so that ten take two readings
+however long they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from tiermem.reasoning.interface import LikelyWords
+from tiermem.reasoning.learned.calibration import FARTHEST
+from tiermem.reasoning.learned.decode import best_span
+from tiermem.reasoning.learned.passage import READ, passage_of
+from tiermem.text.histories import SaidTurn
+
+if TYPE_CHECKING:
+    from tiermem.reasoning.learned.graph import LearnedReader
+
+LONGEST: Final = 160
+"""Characters read of a turn: five such turns with their names and days, and a question, are what is read at
+once.
+"""
+_KNOWN: Final = 2 * LONGEST
+"""Characters of a turn from which most of it is not read."""
+_WHOLE: Final = re.compile(r"\d{1,20}(?:[.,:/]\d{1,20}){1,4}|\w{1,60}")
+"""Words and numbers, which no mark cuts in two."""
+_EDGES: Final = " \t\n.,;:!?\"'"
+"""What is left out at the ends of words."""
+
+
+def point_at_words(reader: LearnedReader, question: str, turns: Sequence[SaidTurn]) -> list[LikelyWords]:
+    """The likeliest words of each turn, with a lead from -`FARTHEST` to `FARTHEST`.
+
+    Of a turn that is mostly not read, a low lead says nothing: it has at least the mean of all.
+    """
+    found = [
+        words
+        for start in range(0, len(turns), READ)
+        for words in _point(reader, question, turns[start : start + READ])
+    ]
+    usual = sum(words.lead for words in found) / max(1, len(found))
+    return [
+        LikelyWords(start=words.start, end=words.end, lead=max(words.lead, usual))
+        if len(turn.text) > _KNOWN
+        else words
+        for words, turn in zip(found, turns, strict=True)
+    ]
+
+
+def _point(reader: LearnedReader, question: str, turns: Sequence[SaidTurn]) -> Iterator[LikelyWords]:
+    passage = passage_of(question, turns, longest=LONGEST)
+    pieces = reader.pieces(question, passage.text)
+    scores = reader.outputs(pieces)["span"]
+    for line, turn in zip(passage.lines, turns, strict=True):
+        best = best_span(scores, *pieces.inside(line.start, line.end))
+        if best is None:
+            yield LikelyWords(start=0, end=0, lead=-FARTHEST)
+            continue
+        moved = line.offset - line.start
+        first = pieces.offsets[best.start - pieces.second][0] + moved
+        last = pieces.offsets[best.end - pieces.second][1] + moved
+        start, end = _whole_words(turn.text, first, last)
+        yield LikelyWords(start=start, end=end, lead=max(-FARTHEST, min(FARTHEST, best.margin)))
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """The range with the words at its ends whole, and without the marks and blanks around them."""
+    for match in _WHOLE.finditer(text):
+        first, last = match.span()
+        if first < start < last:
+            start = first
+        if first < end < last:
+            end = last
+    words = text[start:end]
+    left, right = len(words) - len(words.lstrip(_EDGES)), len(words.rstrip(_EDGES))
+    return (start + left, start + right) if left < right else (start, start)
