@@ -538,6 +538,8 @@ class Everything:
         await self.ask(boss, "feedback", sources=[evidence], outcome="failure")
         await self.ask(boss, "add", "The green boat is for sale.", speaker="Ben", session="canary session")
         await self.ask(boss, "ingest", read_dialogue(io.StringIO("Ben: The green boat is sold.\n")))
+        (chat,) = read_dialogue(io.StringIO("14/05/2024, 09:00 - Canary: The vault is open\n" * 3))
+        await self.ask(boss, "continue_chats", chat.sessions)
         await self.ask(boss, "remember", "The boss likes the green boat.")
         await self.ask(boss, "export", where / "dialogue.jsonl")
         text = "".join(file.read_text() for file in written(where))

@@ -159,6 +159,7 @@ class Memory:
 
     add = _blocking(AsyncMemory.add)
     ingest = _blocking(AsyncMemory.ingest)
+    continue_chats = _blocking(AsyncMemory.continue_chats)
     flush = _blocking(AsyncMemory.flush)
     index_pending = _blocking(AsyncMemory.index_pending)
     ask = _blocking(AsyncMemory.ask)

@@ -103,7 +103,7 @@ from tiermem.writing import (
     Unfinished,
     Withdrawn,
 )
-from tiermem.writing.chats import continue_chats
+from tiermem.writing.chats import continue_chats, lacks_chat_id
 
 
 class AsyncMemory:
@@ -328,15 +328,18 @@ class AsyncMemory:
         """Store what `read_dialogue` read; give each session with what storing it did.
 
         As `add` of each session, but a chat without an id of its own (WhatsApp, and files with times that
-        name no session) goes on with the stored chat with which it shares enough messages. Over HTTP it is
-        known by how it begins, or by the name of its file, alone.
+        name no session) goes on with the stored chat with which it shares enough messages, which
+        `continue_chats` finds. Over HTTP that chat is sent whole, in one request.
         """
         given = arguments.conversations_in(conversations)
         report, done = arguments.progress(progress), 0
         total = sum(one.turns for one in given)
         stored: list[tuple[SessionId, Added]] = []
         for conversation in given:
-            for session in await self._continue_chats(conversation.sessions):
+            sessions = conversation.sessions
+            if any(map(lacks_chat_id, sessions)):
+                sessions = await self.continue_chats(sessions)
+            for session in sessions:
                 added = await self.add(session.imported_turns(), session=session.session, **said)
                 stored.append((session.session, added))
                 done += added.turns
@@ -344,9 +347,17 @@ class AsyncMemory:
                     report(done, total)
         return tuple(stored)
 
-    async def _continue_chats(self, sessions: Sequence[DialogueSession]) -> Sequence[DialogueSession]:
-        """The sessions under the ids of the stored chats that they continue."""
-        return await continue_chats(self._caller.components.ledger, sessions, self._agent)
+    @operation("write")
+    async def continue_chats(self, sessions: Iterable[DialogueSession]) -> tuple[DialogueSession, ...]:
+        """Return the sessions of a file under the ids of the stored chats that they continue.
+
+        Messages that are stored already have the speaker, time and id under which they are stored. Sessions
+        of chats with ids of their own, and of chats that are not stored, come back as they are, but for an id
+        that another chat has. An agent's file is compared with its own turns. Nothing is stored: `ingest`
+        stores what this gives.
+        """
+        given = arguments.sessions_in(sessions)
+        return await continue_chats(self._caller.writable.ledger, given, self._agent)
 
     @operation("write")
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:

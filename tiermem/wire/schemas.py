@@ -14,6 +14,7 @@ from typing import Any, Literal, NewType, Union, get_args, get_origin
 from pydantic import TypeAdapter
 
 from pagestore import Checkpoint, Turn
+from tiermem.dialogue.interface import DialogueSession
 from tiermem.model import AskStep, Budget, Evidence
 from tiermem.wire.arguments import PLACED, STAYS
 from tiermem.wire.operations import Operation
@@ -50,6 +51,7 @@ _WRITTEN: Mapping[Any, Any] = {
     Turn: GivenTurn | GivenImportedTurn,
     Checkpoint: Checkpoint,
     Evidence: Evidence,
+    DialogueSession: DialogueSession,
     Budget: Budget,
     datetime: str | float,
     date: str,
