@@ -501,7 +501,7 @@ class Everything:
             assert steps
             self.results.append(("steps", repr(steps).replace(asked, "")))
         await self.ask(boss, "context", ABOUT, max_tokens=5000)
-        for name in ("units", "pages", "open_pages", "answers", "stats", "grants", "omissions"):
+        for name in ("units", "pages", "open_pages", "sessions", "answers", "stats", "grants", "omissions"):
             await self.ask(boss, name)
         for name in ("flush", "index_pending"):
             await self.ask(boss, name)

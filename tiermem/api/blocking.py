@@ -168,6 +168,7 @@ class Memory:
     context = _blocking(AsyncMemory.context)
     audit = _blocking(AsyncMemory.audit)
     answers = _blocking(AsyncMemory.answers)
+    sessions = _blocking(AsyncMemory.sessions)
     page = _blocking(AsyncMemory.page)
     pages = _blocking(AsyncMemory.pages)
     open_pages = _blocking(AsyncMemory.open_pages)

@@ -9,7 +9,8 @@ from pagestore import Page, PageId
 from pagestore.errors import PageNotFound, ReadOnly
 from tiermem.api import arguments
 from tiermem.api.requests import Filters
-from tiermem.dialogue import TimeLike
+from tiermem.api.results import SessionInfo
+from tiermem.dialogue import TimeLike, chat_of
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.ledger import Visibility
 from tiermem.model import Answer, AnswerId, MarkedPage, SummaryUnit, UnitId
@@ -90,6 +91,17 @@ class SpaceCaller:
             return None
         pages = await self.components.ledger.pages()
         return frozenset(page.id for page in pages if page.agent == self.agent)
+
+    async def sessions(self) -> tuple[SessionInfo, ...]:
+        """The sessions with pages that may be seen, in the order they first spoke, with their titles."""
+        ledger, sees = self.components.ledger, self.sees
+        names = {info.session for info in await ledger.filling() if sees.page(info)}
+        names |= {info.session for info in await ledger.pages() if sees.page(info)}
+        return tuple(
+            SessionInfo(session=name, title=ledger.tier1.title(chat_of(name), sees))
+            for name in await ledger.sessions()
+            if name in names
+        )
 
     def scope_and_time(self, filters: Filters, *, as_of: TimeLike | None = None) -> tuple[Scope, datetime]:
         """What a question may see, and when it is asked: now by default."""

@@ -43,6 +43,7 @@ from tiermem.api.results import (
     Flushed,
     Receipt,
     Reindexed,
+    SessionInfo,
 )
 from tiermem.api.stats import Stats, stats
 from tiermem.api.storing import lowest_trust, read_statement, store_turns
@@ -582,6 +583,15 @@ class AsyncMemory:
     async def answers(self) -> tuple[AnswerInfo, ...]:
         """Every answer given, oldest first: id, question, time, route."""
         return self._caller.reader.answers()
+
+    @operation("read")
+    async def sessions(self) -> tuple[SessionInfo, ...]:
+        """Every session in the order they first spoke, with the newest title of its chat.
+
+        Imports bring titles: names of groups, of conversations and of files. An agent gets those of its own
+        imports, of imports without an agent, and of agents that it may see.
+        """
+        return await self._caller.sessions()
 
     @operation("read")
     async def page(self, page_id: str) -> MarkedPage:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NewType, Union, get_args, get_origin
 from pydantic import TypeAdapter
 
 from pagestore import Checkpoint, Turn
-from tiermem.dialogue.interface import DialogueSession
+from tiermem.dialogue.interface import DialogueSession, ImportedTurn
 from tiermem.model import AskStep, Budget, Evidence
 from tiermem.wire.arguments import PLACED, STAYS
 from tiermem.wire.operations import Operation
@@ -36,7 +36,7 @@ class GivenTurn:
 class GivenImportedTurn:
     """A turn of a file: if its id is stored with other words, it is stored as a later version."""
 
-    imported_turn: Turn
+    imported_turn: ImportedTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,10 +17,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import get_args
 
 from pagestore import SessionId, Turn
-from tiermem.dialogue import DialogueSession, Format, has_own_id, is_placed, speaker_in
+from tiermem.dialogue import DialogueSession, has_own_id, is_of_format, is_placed, speaker_in
 from tiermem.ledger import Ledger
 from tiermem.writing.stored_turns import ReadTurn, Size, find_size, read_stored
 
@@ -148,7 +147,7 @@ async def _continue_files(
             found |= _continue_best({place: session}, stored)
     left = {place: session for place, session in sessions.items() if place not in found}
     if left:
-        others = [name for name in names if not _is_of_format(name)]
+        others = [name for name in names if not is_of_format(name)]
         found |= _continue_best(left, await _stored_files(ledger, others, left, agent))
     claimed = {*taken, *(one.session for one in found.values())}
     for place in sorted(left.keys() - found.keys()):
@@ -197,12 +196,6 @@ async def _stored_files(
             chats[place, name] = one = _StoredChat()
             one.add(stored, await _count_erased(ledger, name, _of_agent(session.turns, agent), stored))
     return chats
-
-
-def _is_of_format(session: SessionId) -> bool:
-    """Whether the id of a session is that of a format, `telegram:9`."""
-    form, colon, _ = session.partition(":")
-    return bool(colon) and form in get_args(Format)
 
 
 def _has_times(turns: Sequence[Turn], agent: str | None) -> bool:

@@ -90,6 +90,13 @@ def test_an_edited_message_is_a_later_version_over_http(memory: tiermem.Memory, 
     assert all(type(turn) is Turn for turn in lines_stored)
 
 
+def test_titles_are_recorded_and_listed_over_http(memory: tiermem.Memory) -> None:
+    name, document = telegram(OLD)
+    for title in ("Trip", "Regatta"):
+        ingest(memory, (name, {**document, "name": title}))
+        assert [(one.session, one.title) for one in memory.sessions()] == [("telegram:12 2024-07-01", title)]
+
+
 @pytest.mark.parametrize("write", EXPORTS)
 def test_an_erased_message_stays_away_over_http_though_it_was_edited(
     memory: tiermem.Memory, write: Write
