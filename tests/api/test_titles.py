@@ -11,6 +11,7 @@ import pytest
 import tiermem
 from pagestore.bundle import encode
 from tiermem.dialogue import Conversation, read_dialogue
+from tiermem.errors import InvalidInput, UnknownId
 
 TITLE, LATER = "Quokka Rowing", "Quokka Sailing"
 SAID = ["The regatta starts at ten", "The mast is repaired", "High tide is at noon"]
@@ -39,6 +40,14 @@ def telegram(title: str, said: Sequence[str] = SAID, chat: int = 9) -> Conversat
     stream.name = "result.json"
     (conversation,) = read_dialogue(stream)
     return conversation
+
+
+def sessions_of(memory: tiermem.Memory, name: str) -> set[str]:
+    """The sessions of the pages that a name brings."""
+    return {
+        *(page.session for page in memory.pages(name)),
+        *(page.session for page in memory.open_pages(name)),
+    }
 
 
 def titles(memory: tiermem.Memory) -> set[str | None]:
@@ -79,6 +88,55 @@ def test_a_chat_that_continues_under_another_file_name_has_that_title(memory: ti
         stream.name = name
         memory.ingest(read_dialogue(stream))
         assert titles(memory) == {name.removesuffix(".txt")}
+
+
+def test_a_session_is_named_by_its_id_or_by_its_title_and_day(memory: tiermem.Memory) -> None:
+    said = ["I live in Porto.", "I bought a boat called Selkie.", "My dog is called Biscuit."]
+    memory.ingest(telegram(TITLE, said))
+    memory.flush()
+    session = "telegram:9 2024-05-02"
+    for name in (session, f"{TITLE} 2024-05-02"):
+        assert sessions_of(memory, name) == {session}
+        (found,) = memory.search("boat dog", session=name, kind="turns")
+        assert found.session == session
+        assert memory.ask("What is the boat called?", session=name).trace.session == session
+        assert {unit.session for unit in memory.units(name)} == {session}
+        assert "Biscuit" not in memory.context("dog boat", max_tokens=500, session=name).text
+        assert [page.session for page in memory.omissions(session=name).pages] == [session]
+    assert not memory.search("boat", session=f"{TITLE} 2024-06-02", kind="turns")
+    assert not memory.search("boat", session="Unknown", kind="turns")
+
+
+def test_a_title_of_several_sessions_is_refused_with_their_ids(memory: tiermem.Memory) -> None:
+    memory.ingest(telegram(TITLE))
+    with pytest.raises(InvalidInput, match=r"3 sessions have the title.*'telegram:9 2024-05-03'$"):
+        memory.search("mast", session=TITLE)
+    memory.ingest(telegram(TITLE, SAID[:1], chat=8))
+    with pytest.raises(InvalidInput, match=r"'telegram:9 2024-05-01', 'telegram:8 2024-05-01'$"):
+        memory.pages(f"{TITLE} 2024-05-01")
+    memory.ingest(telegram("One day", ["Two loaves"], chat=7))
+    assert sessions_of(memory, "One day") == {"telegram:7 2024-05-01"}
+
+
+def test_an_id_is_never_taken_for_a_title_and_no_title_is_erased_or_written_by(
+    memory: tiermem.Memory,
+) -> None:
+    memory.add("The oven is hot", speaker="Ann", session="kitchen")
+    memory.ingest(telegram("kitchen", SAID[:1]))
+    assert sessions_of(memory, "kitchen") == {"kitchen"}
+    memory.ingest(telegram(TITLE, SAID[:1]))
+    with pytest.raises(UnknownId):
+        memory.erase(session=TITLE, reason="asked for")
+    memory.add("Another session", speaker="Ann", session=TITLE)
+    assert sessions_of(memory, TITLE) == {TITLE}
+
+
+def test_an_agent_names_no_session_by_a_title_that_it_may_not_see(memory: tiermem.Memory) -> None:
+    planner, boss = memory.as_agent("planner"), memory.as_agent("boss")
+    planner.ingest(telegram(TITLE))
+    boss.add("The mast is mine", session="telegram:9 2024-05-01")
+    assert sessions_of(boss, f"{TITLE} 2024-05-01") == sessions_of(boss, TITLE) == set()
+    assert sessions_of(planner, f"{TITLE} 2024-05-01") == {"telegram:9 2024-05-01"}
 
 
 def test_titles_are_there_when_it_is_opened_again(address: Path | str) -> None:

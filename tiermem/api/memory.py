@@ -427,7 +427,7 @@ class AsyncMemory:
         erased words of the space while it was answered.
         """
         components, question = self._caller.components, arguments.question(question)
-        scope, moment = self._caller.scope_and_time(only, as_of=as_of)
+        scope, moment = await self._caller.scope_and_time(only, as_of=as_of)
         mode, limits, callback = arguments.mode(mode), arguments.budget(budget), arguments.on_step(on_step)
         await self._background.wait_for_index()
         components.meter.check()
@@ -471,7 +471,7 @@ class AsyncMemory:
         `ask`.
         """
         query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
-        scope, moment = self._caller.scope_and_time(only)
+        scope, moment = await self._caller.scope_and_time(only)
         await self._background.wait_for_index()
         return await self._caller.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
 
@@ -509,7 +509,7 @@ class AsyncMemory:
         )
         strategy, about = arguments.strategy(strategy), arguments.about(about, kind)
         workspace = as_async_workspace(into, self._opened)
-        scope, moment = self._caller.scope_and_time(only)
+        scope, moment = await self._caller.scope_and_time(only)
         topic, times = arguments.timeframe(timeframe, topic, moment, about)
         scope = arguments.confined_to(scope, times, about)
         await self._background.wait_for_index()
@@ -570,7 +570,7 @@ class AsyncMemory:
         and the other filters are those of `ask`.
         """
         question, most = arguments.question(question), arguments.max_tokens(max_tokens)
-        scope, moment = self._caller.scope_and_time(only)
+        scope, moment = await self._caller.scope_and_time(only)
         await self._background.wait_for_index()
         return await self._caller.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
 
@@ -589,7 +589,9 @@ class AsyncMemory:
         """Every session in the order they first spoke, with the newest title of its chat.
 
         Imports bring titles: names of groups, of conversations and of files. An agent gets those of its own
-        imports, of imports without an agent, and of agents that it may see.
+        imports, of imports without an agent, and of agents that it may see. Whatever reads takes as `session`
+        an id or, if it is of one session, a title, or a title and the day ("Boat 2024-05-08"); what stores,
+        seals and erases takes an id.
         """
         return await self._caller.sessions()
 
@@ -605,19 +607,19 @@ class AsyncMemory:
     @operation("read")
     async def pages(self, session: str | None = None) -> Sequence[MarkedPageInfo]:
         """Sealed pages, oldest first, without their words, and where words of them were taken back."""
-        return await self._caller.reader.pages(arguments.any_session(session))
+        return await self._caller.reader.pages(await self._caller.find_session(session))
 
     @operation("read")
     async def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""
-        return await self._caller.reader.open_pages(arguments.any_session(session))
+        return await self._caller.reader.open_pages(await self._caller.find_session(session))
 
     @operation("read")
     async def units(
         self, session: str | None = None, *, as_of: TimeLike | None = None
     ) -> tuple[SummaryUnit, ...]:
         """What Tier 1 holds, now or as it stood at a past moment, oldest first."""
-        moment, only = arguments.past(as_of), arguments.any_session(session)
+        moment, only = arguments.past(as_of), await self._caller.find_session(session)
         return await self._caller.reader.units(only, as_of=moment)
 
     @operation("read")
@@ -757,7 +759,7 @@ class AsyncMemory:
         return await copies.export(
             self._caller.components,
             to if hasattr(to, "write") else arguments.place(to, "to"),
-            session=arguments.any_session(session),
+            session=await self._caller.find_session(session),
             overwrite=arguments.switch(replace, "replace"),
             progress=arguments.progress(progress),
             sees=self._caller.sees,
@@ -793,7 +795,7 @@ class AsyncMemory:
         return await omission_report(
             self._caller.components.ledger,
             page=arguments.any_page(page),
-            session=arguments.any_session(session),
+            session=await self._caller.find_session(session),
             sees=self._caller.sees,
         )
 
