@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         Overrides,
         Receipt,
         Reindexed,
+        SessionInfo,
         Stats,
         Workspace,
         open,  # noqa: A004  (users write `tiermem.open`)
@@ -116,7 +117,7 @@ _HOMES = {
     "pagestore.bundle": "Bundle Signature",
     "tiermem.api": """
         Added AsyncMemory AsyncWorkspace Attribution BackedUp Exported Filters Flushed Leftover
-        LeftoverScan Memory Overrides Receipt Reindexed Stats Workspace open restore spaces
+        LeftoverScan Memory Overrides Receipt Reindexed SessionInfo Stats Workspace open restore spaces
     """,
     "tiermem.ledger": "AnswerInfo Grant Redistilled TurnAt",
     "tiermem.reading": """
@@ -206,6 +207,7 @@ __all__ = [
     "SavedSpace",
     "Search",
     "SessionId",
+    "SessionInfo",
     "Settings",
     "Signals",
     "Signature",

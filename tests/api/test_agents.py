@@ -501,7 +501,7 @@ class Everything:
             assert steps
             self.results.append(("steps", repr(steps).replace(asked, "")))
         await self.ask(boss, "context", ABOUT, max_tokens=5000)
-        for name in ("units", "pages", "open_pages", "answers", "stats", "grants", "omissions"):
+        for name in ("units", "pages", "open_pages", "sessions", "answers", "stats", "grants", "omissions"):
             await self.ask(boss, name)
         for name in ("flush", "index_pending"):
             await self.ask(boss, name)
@@ -538,6 +538,8 @@ class Everything:
         await self.ask(boss, "feedback", sources=[evidence], outcome="failure")
         await self.ask(boss, "add", "The green boat is for sale.", speaker="Ben", session="canary session")
         await self.ask(boss, "ingest", read_dialogue(io.StringIO("Ben: The green boat is sold.\n")))
+        (chat,) = read_dialogue(io.StringIO("14/05/2024, 09:00 - Canary: The vault is open\n" * 3))
+        await self.ask(boss, "continue_chats", chat.sessions)
         await self.ask(boss, "remember", "The boss likes the green boat.")
         await self.ask(boss, "export", where / "dialogue.jsonl")
         text = "".join(file.read_text() for file in written(where))

@@ -1,6 +1,7 @@
 """Chats without ids: a file continues the stored chat with which it shares enough messages."""
 
 import io
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,22 @@ def test_an_erased_chat_stays_away_under_any_file_name(memory: tiermem.Memory, s
     again = memory.ingest(chat(CHAT[start:], "chat (2).txt"))
     assert sum(added.new for _, added in again) == 0
     assert sum(added.erased for _, added in again) == len(CHAT) - start
+
+
+def test_a_chat_with_ids_of_messages_is_known_though_all_words_were_edited(memory: tiermem.Memory) -> None:
+    def slack(text: str) -> Conversation:
+        message = {"type": "message", "user": "U1", "ts": "1719820800.0001", "text": text}
+        stream = io.BytesIO(json.dumps([message]).encode())
+        stream.name = "2024-07-01.json"
+        (conversation,) = read_dialogue(stream)
+        return conversation
+
+    ((session, _),) = memory.ingest(slack("The mast is repaired"))
+    ((again, added),) = memory.ingest(slack("The mast is not repaired"))
+    assert (again, added.edited) == (session, 1)
+    memory.erase(session=session, reason="asked for")
+    ((again, added),) = memory.ingest(slack("The mast was repaired"))
+    assert (again, added.erased) == (session, 1)
 
 
 def test_a_chat_with_a_session_of_its_own_is_not_compared(memory: tiermem.Memory) -> None:

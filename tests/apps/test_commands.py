@@ -119,6 +119,23 @@ def test_conversations_put_together_keep_their_sessions_apart(tmp_path: Path) ->
     assert {page["session"] for page in pages} == {"conv-4/session_1", "conv-7/session_1"}
 
 
+def test_sessions_are_displayed_with_the_newest_title_of_their_chat(tmp_path: Path) -> None:
+    said = {"id": 3, "type": "message", "date": "2024-07-01T09:00:00", "from": "Rosa", "from_id": "user2"}
+    for title in ("Trip", "Regatta\x1b"):
+        document = {"name": title, "id": 12, "messages": [{**said, "text": "The ferry leaves from pier 4"}]}
+        (tmp_path / "result.json").write_text(json.dumps(document))
+        tiermem(tmp_path / "memory", "ingest", str(tmp_path / "result.json"))
+    listed = as_json(tmp_path / "memory", "pages")
+    assert listed["titles"] == {"telegram:12 2024-07-01": "Regatta\x1b"}
+    page = listed["pages"][0]["id"]
+    found = (["search", "ferry"], ["recall", "ferry"], ["ask", "Where does the ferry leave from?"])
+    for command in (["pages"], ["page", page], *found):
+        shown = tiermem(tmp_path / "memory", *command).stdout
+        assert "Regatta" in shown, command
+        assert "\x1b" not in shown, command
+        assert "Trip" not in shown, command
+
+
 def test_words_without_a_role_are_kept_in_the_one_that_is_named(tmp_path: Path) -> None:
     notes, store = tmp_path / "notes.jsonl", tmp_path / "memory"
     notes.write_text(

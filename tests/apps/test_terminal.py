@@ -38,7 +38,7 @@ def test_an_escape_sequence_in_a_turn_is_shown_not_obeyed() -> None:
 
 def test_an_escape_sequence_in_what_is_found_is_shown_not_obeyed() -> None:
     console = Console(file=io.StringIO(), width=80)
-    console.print(results([Evidence(text="a\x1b[2Jb", spans=(), score=1.0, source="turn")]))
+    console.print(results([Evidence(text="a\x1b[2Jb", spans=(), score=1.0, source="turn")], {}))
     assert isinstance(console.file, io.StringIO)
     assert "a␛[2Jb" in console.file.getvalue()
     assert "\x1b" not in console.file.getvalue()

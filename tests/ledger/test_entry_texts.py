@@ -31,6 +31,7 @@ WORDS = {
     "Search": {"query"},
     "SummaryUnit": {"text", "scene", "paraphrase"},
     "Term": {"text"},
+    "ChatTitle": {"title"},
     "Trace": {"question"},
     "TurnFilter": {"speaker", "role"},
     "Wanted": {"key", "value"},

@@ -20,6 +20,9 @@ class OtherTurns:
     sessions: Collection[SessionId] = ()
     pages: Collection[PageId] = ()
 
+    def has_turns_left(self, chat: str, agent: str | None) -> bool:
+        return True
+
     def touches(self, span: Span) -> bool:
         return False
 

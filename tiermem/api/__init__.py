@@ -5,7 +5,7 @@ from tiermem.api.copies import restore
 from tiermem.api.leftovers import Leftover, LeftoverScan
 from tiermem.api.memory import AsyncMemory
 from tiermem.api.requests import Attribution, Filters, Overrides
-from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed
+from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed, SessionInfo
 from tiermem.api.stats import Stats
 from tiermem.api.workspace import AsyncWorkspace, Workspace
 
@@ -24,6 +24,7 @@ __all__ = [
     "Overrides",
     "Receipt",
     "Reindexed",
+    "SessionInfo",
     "Stats",
     "Workspace",
     "open",

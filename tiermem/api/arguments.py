@@ -18,7 +18,7 @@ from typing import Any, TypeVar, get_args
 from pagestore import Checkpoint, PageId, SessionId, SpaceId, TurnAddress
 from pagestore.address import is_address, seq_in
 from tiermem.api.requests import Filters
-from tiermem.dialogue.interface import Conversation
+from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
 from tiermem.errors import CallbackFailed, InvalidInput, name_in, not_one_of, shown, space_in, text_in
@@ -527,6 +527,17 @@ def conversations_in(value: Conversation | Iterable[Conversation]) -> tuple[Conv
     for one in given:
         if not isinstance(one, Conversation):
             raise InvalidInput(f"conversations must be what read_dialogue gives, not {shown(one)}")
+    return given
+
+
+def sessions_in(value: Iterable[DialogueSession]) -> tuple[DialogueSession, ...]:
+    """The sessions of files that a caller gives."""
+    if not isinstance(value, Iterable):
+        raise InvalidInput(f"sessions must be those of a conversation, not {shown(value)}")
+    given = tuple(value)
+    for one in given:
+        if not isinstance(one, DialogueSession):
+            raise InvalidInput(f"sessions must be those of a conversation, not {shown(one)}")
     return given
 
 

@@ -159,6 +159,7 @@ class Memory:
 
     add = _blocking(AsyncMemory.add)
     ingest = _blocking(AsyncMemory.ingest)
+    continue_chats = _blocking(AsyncMemory.continue_chats)
     flush = _blocking(AsyncMemory.flush)
     index_pending = _blocking(AsyncMemory.index_pending)
     ask = _blocking(AsyncMemory.ask)
@@ -167,6 +168,7 @@ class Memory:
     context = _blocking(AsyncMemory.context)
     audit = _blocking(AsyncMemory.audit)
     answers = _blocking(AsyncMemory.answers)
+    sessions = _blocking(AsyncMemory.sessions)
     page = _blocking(AsyncMemory.page)
     pages = _blocking(AsyncMemory.pages)
     open_pages = _blocking(AsyncMemory.open_pages)

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
-from pagestore import Page, PageId
+from pagestore import Page, PageId, SessionId
 from pagestore.errors import PageNotFound, ReadOnly
 from tiermem.api import arguments
 from tiermem.api.requests import Filters
-from tiermem.dialogue import TimeLike
-from tiermem.errors import InvalidInput, UnknownId
+from tiermem.api.results import SessionInfo
+from tiermem.dialogue import TimeLike, chat_of, without_day
+from tiermem.errors import InvalidInput, UnknownId, shown
 from tiermem.ledger import Visibility
 from tiermem.model import Answer, AnswerId, MarkedPage, SummaryUnit, UnitId
 from tiermem.reading import Reader, Scope, unknown_unit
 from tiermem.runtime.components import Components
 from tiermem.runtime.shared_components import SharedComponents
 from tiermem.trust import TrustLevels
+
+_MOST_LISTED = 20
+"""Sessions that an error lists."""
+
+
+def _titles_with_day(info: SessionInfo) -> tuple[str, ...]:
+    """The title of a session, and the title with its day."""
+    if info.title is None:
+        return ()
+    return info.title, info.title + info.session.removeprefix(without_day(info.session))
 
 
 class SpaceCaller:
@@ -91,9 +103,44 @@ class SpaceCaller:
         pages = await self.components.ledger.pages()
         return frozenset(page.id for page in pages if page.agent == self.agent)
 
-    def scope_and_time(self, filters: Filters, *, as_of: TimeLike | None = None) -> tuple[Scope, datetime]:
+    async def sessions(self) -> tuple[SessionInfo, ...]:
+        """The sessions with pages that may be seen, in the order they first spoke, with their titles."""
+        ledger, sees = self.components.ledger, self.sees
+        names = {info.session for info in await ledger.filling() if sees.page(info)}
+        names |= {info.session for info in await ledger.pages() if sees.page(info)}
+        return tuple(
+            SessionInfo(session=name, title=ledger.tier1.title(chat_of(name), sees))
+            for name in await ledger.sessions()
+            if name in names
+        )
+
+    async def find_session(self, named: object) -> SessionId | None:
+        """The session of this id, else the one with this title, or this title and day; `None` for all.
+
+        A name that is neither comes back as it is. Raises `InvalidInput` for a title of several sessions.
+        """
+        name = arguments.any_session(named)
+        if name is None or not self.components.ledger.tier1.titled_chats:
+            return name
+        sessions = await self.sessions()
+        if any(name == one.session for one in sessions):
+            return name
+        titled = [one.session for one in sessions if name in _titles_with_day(one)]
+        if len(titled) > 1:
+            ids = ", ".join(map(repr, titled[:_MOST_LISTED]))
+            more = f", and {len(titled) - _MOST_LISTED:,} more" if len(titled) > _MOST_LISTED else ""
+            raise InvalidInput(
+                f"session: {len(titled):,} sessions have the title {shown(name)}: name one by its id, or by "
+                f"title and day: {ids}{more}"
+            )
+        return titled[0] if titled else name
+
+    async def scope_and_time(
+        self, filters: Filters, *, as_of: TimeLike | None = None
+    ) -> tuple[Scope, datetime]:
         """What a question may see, and when it is asked: now by default."""
         scope = arguments.scope(filters, self.levels, as_of=as_of)
+        scope = replace(scope, session=await self.find_session(scope.session))
         return scope, arguments.moment(filters.get("asked_at"), "asked_at") or self.components.clock()
 
     async def get(self, wanted: str) -> SummaryUnit | MarkedPage | Answer:

@@ -43,6 +43,7 @@ from tiermem.api.results import (
     Flushed,
     Receipt,
     Reindexed,
+    SessionInfo,
 )
 from tiermem.api.stats import Stats, stats
 from tiermem.api.storing import lowest_trust, read_statement, store_turns
@@ -103,7 +104,7 @@ from tiermem.writing import (
     Unfinished,
     Withdrawn,
 )
-from tiermem.writing.chats import continue_chats
+from tiermem.writing.chats import continue_chats, lacks_chat_id
 
 
 class AsyncMemory:
@@ -328,15 +329,18 @@ class AsyncMemory:
         """Store what `read_dialogue` read; give each session with what storing it did.
 
         As `add` of each session, but a chat without an id of its own (WhatsApp, and files with times that
-        name no session) goes on with the stored chat with which it shares enough messages. Over HTTP it is
-        known by how it begins, or by the name of its file, alone.
+        name no session) goes on with the stored chat with which it shares enough messages, which
+        `continue_chats` finds. Over HTTP that chat is sent whole, in one request.
         """
         given = arguments.conversations_in(conversations)
         report, done = arguments.progress(progress), 0
         total = sum(one.turns for one in given)
         stored: list[tuple[SessionId, Added]] = []
         for conversation in given:
-            for session in await self._continue_chats(conversation.sessions):
+            sessions = conversation.sessions
+            if any(map(lacks_chat_id, sessions)):
+                sessions = await self.continue_chats(sessions)
+            for session in sessions:
                 added = await self.add(session.imported_turns(), session=session.session, **said)
                 stored.append((session.session, added))
                 done += added.turns
@@ -344,9 +348,17 @@ class AsyncMemory:
                     report(done, total)
         return tuple(stored)
 
-    async def _continue_chats(self, sessions: Sequence[DialogueSession]) -> Sequence[DialogueSession]:
-        """The sessions under the ids of the stored chats that they continue."""
-        return await continue_chats(self._caller.components.ledger, sessions, self._agent)
+    @operation("write")
+    async def continue_chats(self, sessions: Iterable[DialogueSession]) -> tuple[DialogueSession, ...]:
+        """Return the sessions of a file under the ids of the stored chats that they continue.
+
+        Messages that are stored already have the speaker, time and id under which they are stored. Sessions
+        of chats with ids of their own, and of chats that are not stored, come back as they are, but for an id
+        that another chat has. An agent's file is compared with its own turns. Nothing is stored: `ingest`
+        stores what this gives.
+        """
+        given = arguments.sessions_in(sessions)
+        return await continue_chats(self._caller.writable.ledger, given, self._agent)
 
     @operation("write")
     async def flush(self, session: str | None = None, *, progress: Progress | None = None) -> Flushed:
@@ -415,7 +427,7 @@ class AsyncMemory:
         erased words of the space while it was answered.
         """
         components, question = self._caller.components, arguments.question(question)
-        scope, moment = self._caller.scope_and_time(only, as_of=as_of)
+        scope, moment = await self._caller.scope_and_time(only, as_of=as_of)
         mode, limits, callback = arguments.mode(mode), arguments.budget(budget), arguments.on_step(on_step)
         await self._background.wait_for_index()
         components.meter.check()
@@ -459,7 +471,7 @@ class AsyncMemory:
         `ask`.
         """
         query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
-        scope, moment = self._caller.scope_and_time(only)
+        scope, moment = await self._caller.scope_and_time(only)
         await self._background.wait_for_index()
         return await self._caller.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
 
@@ -497,7 +509,7 @@ class AsyncMemory:
         )
         strategy, about = arguments.strategy(strategy), arguments.about(about, kind)
         workspace = as_async_workspace(into, self._opened)
-        scope, moment = self._caller.scope_and_time(only)
+        scope, moment = await self._caller.scope_and_time(only)
         topic, times = arguments.timeframe(timeframe, topic, moment, about)
         scope = arguments.confined_to(scope, times, about)
         await self._background.wait_for_index()
@@ -558,7 +570,7 @@ class AsyncMemory:
         and the other filters are those of `ask`.
         """
         question, most = arguments.question(question), arguments.max_tokens(max_tokens)
-        scope, moment = self._caller.scope_and_time(only)
+        scope, moment = await self._caller.scope_and_time(only)
         await self._background.wait_for_index()
         return await self._caller.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
 
@@ -573,6 +585,17 @@ class AsyncMemory:
         return self._caller.reader.answers()
 
     @operation("read")
+    async def sessions(self) -> tuple[SessionInfo, ...]:
+        """Every session in the order they first spoke, with the newest title of its chat.
+
+        Imports bring titles: names of groups, of conversations and of files. An agent gets those of its own
+        imports, of imports without an agent, and of agents that it may see. Whatever reads takes as `session`
+        an id or, if it is of one session, a title, or a title and the day ("Boat 2024-05-08"); what stores,
+        seals and erases takes an id.
+        """
+        return await self._caller.sessions()
+
+    @operation("read")
     async def page(self, page_id: str) -> MarkedPage:
         """One page with its words and lines, all of them, and which were taken back and why.
 
@@ -584,19 +607,19 @@ class AsyncMemory:
     @operation("read")
     async def pages(self, session: str | None = None) -> Sequence[MarkedPageInfo]:
         """Sealed pages, oldest first, without their words, and where words of them were taken back."""
-        return await self._caller.reader.pages(arguments.any_session(session))
+        return await self._caller.reader.pages(await self._caller.find_session(session))
 
     @operation("read")
     async def open_pages(self, session: str | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""
-        return await self._caller.reader.open_pages(arguments.any_session(session))
+        return await self._caller.reader.open_pages(await self._caller.find_session(session))
 
     @operation("read")
     async def units(
         self, session: str | None = None, *, as_of: TimeLike | None = None
     ) -> tuple[SummaryUnit, ...]:
         """What Tier 1 holds, now or as it stood at a past moment, oldest first."""
-        moment, only = arguments.past(as_of), arguments.any_session(session)
+        moment, only = arguments.past(as_of), await self._caller.find_session(session)
         return await self._caller.reader.units(only, as_of=moment)
 
     @operation("read")
@@ -736,7 +759,7 @@ class AsyncMemory:
         return await copies.export(
             self._caller.components,
             to if hasattr(to, "write") else arguments.place(to, "to"),
-            session=arguments.any_session(session),
+            session=await self._caller.find_session(session),
             overwrite=arguments.switch(replace, "replace"),
             progress=arguments.progress(progress),
             sees=self._caller.sees,
@@ -772,7 +795,7 @@ class AsyncMemory:
         return await omission_report(
             self._caller.components.ledger,
             page=arguments.any_page(page),
-            session=arguments.any_session(session),
+            session=await self._caller.find_session(session),
             sees=self._caller.sees,
         )
 

@@ -7,7 +7,7 @@ is new is here too. What needs the memory in this process, a workspace, a ready 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +23,6 @@ from tiermem.api import arguments
 from tiermem.api.connection import EVENTS, Connection, events, is_url
 from tiermem.api.memory import AsyncMemory
 from tiermem.api.workspace import AsyncWorkspace
-from tiermem.dialogue import DialogueSession
 from tiermem.errors import InvalidInput, RemoteError, ServerUnavailable, name_in
 from tiermem.runtime.calls import Calls
 from tiermem.runtime.components import Opening
@@ -154,9 +153,6 @@ class RemoteMemory(AsyncMemory):
             "a workspace needs a memory in this process, and this one is over HTTP: `recall` and `context` "
             "give what a workspace would be filled with"
         )
-
-    async def _continue_chats(self, sessions: Sequence[DialogueSession]) -> Sequence[DialogueSession]:
-        return sessions
 
     async def _release(self) -> None:
         """Close the connections; what the server has open stays open there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pagestore import PageId, SpaceId
+from pagestore import PageId, SessionId, SpaceId
 from pagestore.backup import SavedSpace
 from tiermem.api.leftovers import LEFT_TO_THE_OWNER, LeftoverScan
 from tiermem.ledger import Tier1, Visibility
@@ -33,6 +33,14 @@ class Added:
     def known(self) -> int:
         """How many were stored already."""
         return self.turns - self.new - self.erased - self.empty
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfo:
+    """A session, with the newest title that an import brought of its chat; `None` without one."""
+
+    session: SessionId
+    title: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

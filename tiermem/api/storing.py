@@ -10,7 +10,7 @@ from tiermem.api import arguments
 from tiermem.api.caller import SpaceCaller
 from tiermem.api.requests import Attribution, Says
 from tiermem.api.results import Added
-from tiermem.dialogue import as_turns
+from tiermem.dialogue import ImportedTurn, as_turns
 from tiermem.errors import InvalidInput, agent_in, shown
 from tiermem.llm.tokens import token_counter
 from tiermem.model import Answer, Evidence, MarkedPage, SummaryUnit
@@ -43,6 +43,7 @@ async def store_turns(
     """Store turns, trusted no more than their sources; durable when this returns."""
     most = await lowest_trust(caller, sources)
     components = caller.components
+    since = components.ledger.erasures_by_others
     given = lower_turns(read_turns(caller, turns, said), most, caller.levels)
     worded = tuple(turn for turn in given if turn.text.strip())
     known = await resolve_turn_ids(components.ledger, session, worded)
@@ -53,6 +54,9 @@ async def store_turns(
     added_turns = (
         TurnTimes(seq=seq, said_at=turn.said_at) for seq, turn in zip(appended.seqs, known.turns, strict=True)
     )
+    agents = {turn.agent for turn in known.turns}
+    titles = {turn.agent: title for turn in given if (title := _title_of(turn)) and turn.agent in agents}
+    await components.writer.record_titles(session, titles, since=since)
     behind = await components.writer.seal_behind(session, added_turns)
     await background.after_sealing((*appended.sealed, *behind))
     await background.after_adding()
@@ -65,6 +69,10 @@ async def store_turns(
         sealed=await caller.visible_pages((*idle, *appended.sealed, *behind)),
     )
     return StoredTurns(added=added, seqs=appended.seqs)
+
+
+def _title_of(turn: Turn) -> str | None:
+    return turn.title if isinstance(turn, ImportedTurn) else None
 
 
 async def store_one_turn(

@@ -9,6 +9,9 @@ from tiermem.dialogue.interface import (
     DialogueSession,
     Format,
     ImportedTurn,
+    chat_of,
+    is_of_format,
+    without_day,
 )
 from tiermem.dialogue.messages import as_turns
 from tiermem.dialogue.read import read_dialogue
@@ -24,7 +27,9 @@ __all__ = [
     "TimeLike",
     "alternatives",
     "as_turns",
+    "chat_of",
     "has_own_id",
+    "is_of_format",
     "is_placed",
     "line_of",
     "own_id",
@@ -33,4 +38,5 @@ __all__ = [
     "read_dialogue",
     "speaker_in",
     "until",
+    "without_day",
 ]

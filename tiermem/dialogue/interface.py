@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Literal, get_args
 
 from pagestore import SessionId, Turn
 
@@ -46,17 +46,35 @@ _DAY = re.compile(r" \d{4}-\d{2}-\d{2}\Z")
 class ImportedTurn(Turn):
     """A turn of a file, as importers give it to `add`.
 
-    If its id is stored with other words, the turn is stored as a later version.
+    If its id is stored with other words, the turn is stored as a later version. `title` is that of its chat.
     """
+
+    title: str | None = None
 
     def plain(self) -> Turn:
         """Return the turn as any other."""
         return Turn(**{one.name: getattr(self, one.name) for one in fields(Turn)})
 
 
-def imported_turn(turn: Turn) -> ImportedTurn:
-    """Return a turn as importers give it to `add`."""
-    return ImportedTurn(**{one.name: getattr(turn, one.name) for one in fields(Turn)})
+def imported_turn(turn: Turn, *, title: str | None = None) -> ImportedTurn:
+    """Return a turn as importers give it to `add`, with the title of its chat."""
+    return ImportedTurn(**{one.name: getattr(turn, one.name) for one in fields(Turn)}, title=title)
+
+
+def is_of_format(session: str) -> bool:
+    """Whether the id of a session is that of a format, `telegram:9`."""
+    form, colon, _ = session.partition(":")
+    return bool(colon) and form in get_args(Format)
+
+
+def chat_of(session: str) -> str:
+    """The id of a session of a format without its day; that of any other session as it is."""
+    return without_day(session) if is_of_format(session) else session
+
+
+def without_day(session: str) -> str:
+    """The id of a session without the day at its end."""
+    return _DAY.sub("", session)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +93,11 @@ class DialogueSession:
     @property
     def chat(self) -> str:
         """The id of the chat: that of the session without its day."""
-        return self.session if self.is_file_name else _DAY.sub("", self.session)
+        return self.session if self.is_file_name else without_day(self.session)
 
     def imported_turns(self) -> tuple[ImportedTurn, ...]:
         """Return the turns as importers give them to `add`."""
-        return tuple(map(imported_turn, self.turns))
+        return tuple(imported_turn(turn, title=self.title) for turn in self.turns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

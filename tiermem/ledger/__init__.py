@@ -7,6 +7,7 @@ from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, merged
 from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds.answered import Answered
 from tiermem.ledger.kinds.bounded import Bounded
+from tiermem.ledger.kinds.chat_title import ChatTitle
 from tiermem.ledger.kinds.consolidated import Consolidated
 from tiermem.ledger.kinds.distilled import Distilled
 from tiermem.ledger.kinds.erased import Erased
@@ -36,6 +37,7 @@ __all__ = [
     "Around",
     "Bounded",
     "Changes",
+    "ChatTitle",
     "Claims",
     "Consolidated",
     "Distilled",

@@ -42,6 +42,9 @@ class WhatGoes(Protocol):
     def pages(self) -> Collection[PageId]:
         """The pages of the turns, under every id that they have or had."""
 
+    def has_turns_left(self, chat: str, agent: str | None) -> bool:
+        """Whether any turn of the agent stays in a chat that has a title."""
+
     def touches(self, span: Span) -> bool:
         """Whether any part of the span is in a turn that goes."""
 

@@ -2,8 +2,8 @@
 
 JSON has fewer kinds than Python. Two things are therefore written in a form of their own: a `Turn` is
 `{"turn": {…}}`, one of an importer `{"imported_turn": {…}}`, beside messages, which are objects as they are;
-a pair of a timeframe is `{"since": …, "until": …}`, beside lists. A checkpoint and evidence are objects of
-their fields.
+a pair of a timeframe is `{"since": …, "until": …}`, beside lists. A checkpoint, evidence and the session of a
+file are objects of their fields.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from pagestore import Checkpoint, Turn
 from pagestore.values import checkpoint_of
-from tiermem.dialogue.interface import ImportedTurn
+from tiermem.dialogue.interface import DialogueSession, ImportedTurn
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.errors import InvalidInput, not_one_of, shown
 from tiermem.model import Answer, Budget, Evidence
@@ -70,7 +70,9 @@ def _json(name: str, value: Any) -> Any:
         return value
     if isinstance(value, Turn):
         form = "imported_turn" if isinstance(value, ImportedTurn) else "turn"
-        return {form: plain(replace(value, metadata=metadata_in(value.metadata, f"{name}: metadata")))}
+        return {form: plain(_with_plain_metadata(name, value))}
+    if isinstance(value, DialogueSession):
+        return plain(replace(value, turns=tuple(_with_plain_metadata(name, turn) for turn in value.turns)))
     if isinstance(value, Evidence | Checkpoint | Budget):
         return plain(value)
     if isinstance(value, date):
@@ -82,6 +84,11 @@ def _json(name: str, value: Any) -> Any:
         raise InvalidInput(f"{name}: {shown(value)} cannot go over HTTP: give texts, numbers, values of ours")
     each = enumerate(value, start=1)
     return [_json(f"turn {number}" if name == "turns" else name, one) for number, one in each]
+
+
+def _with_plain_metadata(name: str, turn: Turn) -> Turn:
+    """The turn with metadata that is JSON; raises `InvalidInput` if it is none."""
+    return replace(turn, metadata=metadata_in(turn.metadata, f"{name}: metadata"))
 
 
 def taken_from_json(operation: Operation, given: object) -> dict[str, Any]:
@@ -120,6 +127,8 @@ def _read(hint: Any, value: Any) -> Any:
         return read_as(Turn, value["turn"])
     if Turn in kinds and value.keys() == {"imported_turn"}:
         return read_as(ImportedTurn, value["imported_turn"])
+    if DialogueSession in kinds:
+        return read_as(DialogueSession, value)
     if Checkpoint in kinds:
         return checkpoint_of(value)
     if Evidence in kinds:

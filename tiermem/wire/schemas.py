@@ -14,6 +14,7 @@ from typing import Any, Literal, NewType, Union, get_args, get_origin
 from pydantic import TypeAdapter
 
 from pagestore import Checkpoint, Turn
+from tiermem.dialogue.interface import DialogueSession, ImportedTurn
 from tiermem.model import AskStep, Budget, Evidence
 from tiermem.wire.arguments import PLACED, STAYS
 from tiermem.wire.operations import Operation
@@ -35,7 +36,7 @@ class GivenTurn:
 class GivenImportedTurn:
     """A turn of a file: if its id is stored with other words, it is stored as a later version."""
 
-    imported_turn: Turn
+    imported_turn: ImportedTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ _WRITTEN: Mapping[Any, Any] = {
     Turn: GivenTurn | GivenImportedTurn,
     Checkpoint: Checkpoint,
     Evidence: Evidence,
+    DialogueSession: DialogueSession,
     Budget: Budget,
     datetime: str | float,
     date: str,

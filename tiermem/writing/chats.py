@@ -3,9 +3,12 @@
 A message is compared by its minute and its words. A contact who was renamed, and clocks with and without
 seconds, keep the stored speaker and time. An erased message is compared by its id and its size.
 
-A chat of WhatsApp is compared whole, with stored chats of its format. Of a file of turns that names no
-session each session is compared, with stored sessions whose turns came from files; without a match it has
-the name of its file. Sessions in which fewer than half of the turns have a time are not compared.
+A chat of WhatsApp is compared whole, with stored chats of its format. One whose messages have ids (of Slack)
+also goes on with a stored chat that begins with the same ids, though its words were edited or erased.
+
+Of a file of turns that names no session each session is compared, with stored sessions whose turns came from
+files; without a match it has the name of its file. Sessions in which fewer than half of the turns have a time
+are not compared.
 """
 
 from __future__ import annotations
@@ -14,10 +17,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import get_args
 
 from pagestore import SessionId, Turn
-from tiermem.dialogue import DialogueSession, Format, has_own_id, is_placed, speaker_in
+from tiermem.dialogue import DialogueSession, has_own_id, is_of_format, is_placed, speaker_in
 from tiermem.ledger import Ledger
 from tiermem.writing.stored_turns import ReadTurn, Size, find_size, read_stored
 
@@ -54,6 +56,11 @@ class _StoredChat:
         return Counter({message: len(turns) for message, turns in self.messages.items()})
 
 
+def lacks_chat_id(session: DialogueSession) -> bool:
+    """Whether the file of a session has no id of its chat, so that stored chats are compared with it."""
+    return session.is_file_name or not has_own_id(session.chat)
+
+
 async def continue_chats(
     ledger: Ledger, sessions: Sequence[DialogueSession], agent: str | None
 ) -> tuple[DialogueSession, ...]:
@@ -63,7 +70,7 @@ async def continue_chats(
     """
     chats: dict[str, list[int]] = {}
     for place, session in enumerate(sessions):
-        if not session.is_file_name and not has_own_id(session.chat):
+        if not session.is_file_name and lacks_chat_id(session):
             chats.setdefault(session.chat, []).append(place)
     found = list(sessions)
     for places in chats.values():
@@ -88,9 +95,16 @@ async def _continue_chat(
     ours = [turn for session in sessions for turn in session.turns]
     shared = {name: _count_shared(ours, one) for name, one in stored.items()}
     best = max(shared, key=lambda name: (shared[name], name == chat), default=chat)
+    if not shared.get(best) and chat in stored and _has_own_ids(ours):
+        return tuple(sessions)
     if not shared.get(best):
         return _move_sessions(sessions, _free_id(chat, stored), {})
     return _move_sessions(sessions, best, stored[best].messages)
+
+
+def _has_own_ids(turns: Iterable[Turn]) -> bool:
+    """Whether the file gives each message an id: the digest of the chat is then made of such ids."""
+    return not any(is_placed(turn) for turn in turns)
 
 
 async def _stored_chats(
@@ -100,7 +114,7 @@ async def _stored_chats(
     form = sessions[0].chat.partition(":")[0]
     days = {session.session.removeprefix(session.chat): session for session in sessions}
     chats: dict[str, _StoredChat] = {}
-    for name in await ledger.sessions():
+    for name in await _sessions_of(ledger, agent):
         known = DialogueSession(session=name, turns=())
         ours = days.get(name.removeprefix(known.chat))
         if ours is None or not name.startswith(f"{form}:"):
@@ -111,6 +125,13 @@ async def _stored_chats(
     return chats
 
 
+async def _sessions_of(ledger: Ledger, agent: str | None) -> tuple[SessionId, ...]:
+    """The sessions with turns of the agent, in order: ids of others must not show in what it gets."""
+    own = {info.session for info in await ledger.filling() if info.agent == agent}
+    own |= {info.session for info in await ledger.pages() if info.agent == agent}
+    return tuple(name for name in await ledger.sessions() if name in own)
+
+
 async def _continue_files(
     ledger: Ledger, sessions: Mapping[int, DialogueSession], taken: Collection[SessionId], agent: str | None
 ) -> dict[int, DialogueSession]:
@@ -118,7 +139,7 @@ async def _continue_files(
 
     `taken` are the ids of other sessions of the file.
     """
-    names = await ledger.sessions()
+    names = await _sessions_of(ledger, agent)
     found: dict[int, DialogueSession] = {}
     for place, session in sessions.items():
         if session.session in names and session.session not in taken:
@@ -126,7 +147,7 @@ async def _continue_files(
             found |= _continue_best({place: session}, stored)
     left = {place: session for place, session in sessions.items() if place not in found}
     if left:
-        others = [name for name in names if not _is_of_format(name)]
+        others = [name for name in names if not is_of_format(name)]
         found |= _continue_best(left, await _stored_files(ledger, others, left, agent))
     claimed = {*taken, *(one.session for one in found.values())}
     for place in sorted(left.keys() - found.keys()):
@@ -175,12 +196,6 @@ async def _stored_files(
             chats[place, name] = one = _StoredChat()
             one.add(stored, await _count_erased(ledger, name, _of_agent(session.turns, agent), stored))
     return chats
-
-
-def _is_of_format(session: SessionId) -> bool:
-    """Whether the id of a session is that of a format, `telegram:9`."""
-    form, colon, _ = session.partition(":")
-    return bool(colon) and form in get_args(Format)
 
 
 def _has_times(turns: Sequence[Turn], agent: str | None) -> bool:

@@ -47,6 +47,7 @@ class ErasedTurns:
     """The turns that go: their pages as they were (under every id), their numbers, what betrays them.
 
     `read` brings the other pages that units rest on; `also` are turns that stay and say some of the same.
+    `chats` are those with a title of which no turn of the agent stays.
     """
 
     pages: Mapping[PageId, Page]
@@ -55,7 +56,12 @@ class ErasedTurns:
     words: Fingerprints
     also: tuple[TurnAddress, ...] = ()
     sessions: frozenset[SessionId] = frozenset()
+    chats: frozenset[tuple[str, str | None]] = frozenset()
     everything: bool = False
+
+    def has_turns_left(self, chat: str, agent: str | None) -> bool:
+        """Whether any turn of the agent stays in a chat that has a title."""
+        return (chat, agent) not in self.chats
 
     def touches(self, span: Span) -> bool:
         """Whether the span is, in part at least, in a turn that goes."""

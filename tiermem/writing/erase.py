@@ -22,6 +22,7 @@ from pagestore import OpenInfo, Page, PageId, PageInfo, PageLine, SessionId, Spa
 from pagestore.address import is_address, seq_in
 from pagestore.codec import opened_as
 from pagestore.errors import Locked, PageStoreError
+from tiermem.dialogue import chat_of
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
 from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt, Unread
 from tiermem.model import AnswerId, CitedSentence, FindingId, UnitId
@@ -279,8 +280,23 @@ class Eraser:
             words=words,
             also=also,
             sessions=frozenset(announced.whole_sessions),
+            chats=await self._chats_without_turns(affected, whole),
             everything=announced.whole_space,
         )
+
+    async def _chats_without_turns(
+        self, going: Iterable[Page], seqs: frozenset[int]
+    ) -> frozenset[tuple[str, str | None]]:
+        """The chats with a title of which no turn stays; a page that cannot be read may have one."""
+        titled = self._ledger.tier1.titled_chats
+        chats = {chat for page in going if (chat := (chat_of(page.session), page.agent)) in titled}
+        infos: Sequence[PageInfo | OpenInfo] = (*await self._ledger.pages(), *await self._ledger.filling())
+        for info in infos if chats else ():
+            if (info_chat := (chat_of(info.session), info.agent)) in chats:
+                (page,) = await self._ledger.read([info.id])
+                if not isinstance(page, Page) or _has_turns_left(page, seqs):
+                    chats.discard(info_chat)
+        return frozenset(chats)
 
     async def _saying_the_same(self, going: Sequence[Page], seqs: frozenset[int]) -> tuple[Page, ...]:
         """The pages of the turns that go, and those that say some of it too; of these the ones that can be
@@ -320,6 +336,10 @@ def _sentences(announced: Erasing, erased: ErasedTurns) -> tuple[CitedSentence, 
         for page, line in placed
         if line.turn is not None
     )
+
+
+def _has_turns_left(page: Page, seqs: frozenset[int]) -> bool:
+    return any(line.turn is not None and line.seq not in seqs for line in page.lines)
 
 
 def _turns_of(pages: Iterable[Page], seqs: frozenset[int]) -> Iterator[Turn]:

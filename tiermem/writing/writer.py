@@ -20,6 +20,7 @@ from anyio import to_thread
 
 from pagestore import Appended, Page, PageId, PageInfo, SessionId, Span, Turn, TurnTimes
 from pagestore.errors import Corrupt, PageStoreError
+from tiermem.dialogue import chat_of, without_day
 from tiermem.errors import (
     ErasedMeanwhile,
     InvalidInput,
@@ -35,6 +36,7 @@ from tiermem.ledger import (
     EVERYTHING_SEEN,
     Answered,
     Bounded,
+    ChatTitle,
     Claims,
     Distilled,
     Feedback,
@@ -129,6 +131,21 @@ class Writer:
         """
         await self._agents.check(turn.agent for turn in turns)
         return await self._ledger.append(session, turns)
+
+    async def record_titles(
+        self, session: SessionId, titles: Mapping[str | None, str], *, since: int
+    ) -> None:
+        """Record what the chat of a session is called, by agent; nothing that is known.
+
+        `since` is what `Ledger.erasures_by_others` was before its turns were stored: if another process
+        erased words since, nothing is recorded, and the next import does it.
+        """
+        async with self._one_decides:
+            for agent, title in titles.items():
+                chat = chat_of(session)
+                if self._ledger.tier1.needs_title(chat, agent, title, default=without_day(session)):
+                    entry = ChatTitle(chat=chat, title=title, agent=agent)
+                    await self._ledger.write_unless_erased(entry, since=since)
 
     def note_versions(self, session: SessionId) -> None:
         """Note that messages of a session have later versions, for `distil_pending`."""

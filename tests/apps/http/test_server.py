@@ -94,7 +94,11 @@ async def test_each_public_method_is_an_operation_with_a_right_and_a_place_in_th
         for name, method in vars(tiermem.AsyncMemory).items()
         if inspect.iscoroutinefunction(method) and not name.startswith("_")
     }
-    assert methods - OPERATIONS.keys() == {"close", "history", "ingest"}  # ingest is calls of add
+    assert methods - OPERATIONS.keys() == {
+        "close",
+        "history",
+        "ingest",
+    }  # ingest calls add and continue_chats
     async with serving() as client:
         described = (await client.get("/openapi.json")).json()
     assert described == json.loads(json.dumps(document())) | {"security": [{"key": []}, {}]}

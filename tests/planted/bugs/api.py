@@ -116,4 +116,12 @@ BUGS = (
         after="self._agent in (None, one.agent, one.to_see)",
         found_by=("tests/api/test_agents.py::test_an_agent_is_not_shown_who_may_see_it",),
     ),
+    Bug(
+        name="a title stands before the session that has this id",
+        file="tiermem/api/caller.py",
+        function="SpaceCaller.find_session",
+        before="any(name == one.session for one in sessions)",
+        after="False",
+        found_by=("tests/api/test_titles.py",),
+    ),
 )

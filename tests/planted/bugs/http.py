@@ -178,4 +178,12 @@ BUGS = (
         after='"turn"',
         found_by=("tests/apps/http/test_import.py",),
     ),
+    Bug(
+        name="a chat without an id is stored twice over HTTP",
+        file="tiermem/api/memory.py",
+        function="AsyncMemory.ingest",
+        before="any(map(lacks_chat_id, sessions))",
+        after="False",
+        found_by=("tests/apps/http/test_import.py",),
+    ),
 )

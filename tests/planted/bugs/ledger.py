@@ -195,4 +195,28 @@ BUGS = (
         after="at",
         found_by=("tests/reading/test_recall.py::test_a_turn_right_after_the_clock_was_set_back_is_seen",),
     ),
+    Bug(
+        name="a title stays when the last turn of its chat is erased",
+        file="tiermem/ledger/kinds/chat_title.py",
+        function="_may_stay",
+        before="goes.everything or not goes.has_turns_left(entry.chat, entry.agent)",
+        after="goes.everything",
+        found_by=("tests/api/test_titles.py",),
+    ),
+    Bug(
+        name="an agent gets titles of chats of other agents",
+        file="tiermem/ledger/folds/titles.py",
+        function="TitlesFold.title",
+        before="title and sees.of((agent,))",
+        after="title",
+        found_by=("tests/api/test_titles.py",),
+    ),
+    Bug(
+        name="a title that repeats erased words comes back with the next import",
+        file="tiermem/ledger/folds/titles.py",
+        function="TitlesFold.needs_title",
+        before="title != known and (chat, agent) not in self._erased_titles",
+        after="title != known",
+        found_by=("tests/api/test_titles.py",),
+    ),
 )

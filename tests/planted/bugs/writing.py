@@ -476,4 +476,12 @@ BUGS = (
         after="Counter() if is_last else missing",
         found_by=("tests/api/test_files_again.py::test_nine_kinds_of_edits_bring_no_erased_turn_back",),
     ),
+    Bug(
+        name="ids of chats of other agents show in what an agent imports",
+        file="tiermem/writing/chats.py",
+        function="_sessions_of",
+        before="name in own",
+        after="True",
+        found_by=("tests/apps/http/test_import.py",),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -19,6 +19,7 @@ from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.steps import describe_step
 from tiermem.apps.present.tables import counted, numbered_table, pairs
 from tiermem.apps.present.terminal import out, when
+from tiermem.apps.present.titles import title_suffix, titles_by_session
 from tiermem.model import Answer, AskMode, AskStep, Citation
 from tiermem.text.unicode import show_controls
 
@@ -54,10 +55,11 @@ def ask(
             **keywords,
         )
         cost = reading_cost(memory, answer)
+        titles = titles_by_session(memory)
     further = _next_steps(question, answer, place)
     output.show(
         plain(answer),
-        lambda: (_answer(answer, cost), *further) if further else _answer(answer, cost),
+        lambda: (_answer(answer, cost, titles), *further) if further else _answer(answer, cost, titles),
     )
 
 
@@ -65,13 +67,13 @@ def _tell(step: AskStep) -> None:
     remark(show_controls(describe_step(step)))
 
 
-def _answer(answer: Answer, cost: ReadingCost) -> Group:
+def _answer(answer: Answer, cost: ReadingCost, titles: Mapping[str, str]) -> Group:
     """The words, how they were come by, and their numbered sources."""
     words = Text(show_controls(answer.text), style="yellow" if answer.abstained else "bold")
     head: list[RenderableType] = said_lines(answer) or [Padding(words, (0, 2))]
     parts: list[RenderableType] = [*head, Text(), pairs(_came_by(answer, cost))]
     if answer.citations:
-        parts += [Text(), _sources(answer.citations)]
+        parts += [Text(), _sources(answer.citations, titles)]
     return Group(*parts)
 
 
@@ -98,13 +100,14 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     return [*rows, ("answer id", answer.id) if answer.recorded else unknown]
 
 
-def _sources(citations: Sequence[Citation]) -> Table:
-    """Numbered sources: who said it, when, and the exact words."""
-    return numbered_table([(citation.number, _source(citation)) for citation in citations])
+def _sources(citations: Sequence[Citation], titles: Mapping[str, str]) -> Table:
+    """Numbered sources: who said it, when, in which chat, and the exact words."""
+    return numbered_table([(citation.number, _source(citation, titles)) for citation in citations])
 
 
-def _source(citation: Citation) -> Text:
+def _source(citation: Citation, titles: Mapping[str, str]) -> Text:
     source = Text(f"{show_controls(citation.speaker)}, {when(citation.said_at)}", style="cyan")
+    source.append(title_suffix(citation.session, titles, separator=", "))
     if citation.support == "worded":
         source.append(" · the quote is exact; the wording is its maker's", style="yellow")
     return source.append(f"\n“{show_controls(citation.quote)}”", style="default")

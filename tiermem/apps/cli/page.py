@@ -5,10 +5,12 @@ from __future__ import annotations
 from tiermem.apps.cli import options
 from tiermem.apps.present.answers import page_view
 from tiermem.apps.present.terminal import out
+from tiermem.apps.present.titles import session_label, titles_by_session
 
 
 def page(page_id: options.PageId, *, place: options.Place, looking: options.Looking) -> None:
     """Print a page: what was said, verbatim."""
     with place.open(read_only=True) as memory:
         found = memory.page(options.page_named(memory, page_id))
-    looking.show(found, lambda: page_view(found, out()))
+        label = session_label(found.session, titles_by_session(memory))
+    looking.show(found, lambda: page_view(found, out(), session=label))

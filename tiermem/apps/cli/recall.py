@@ -11,6 +11,7 @@ from rich.text import Text
 import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.cli.search import results
+from tiermem.apps.present.titles import titles_by_session
 from tiermem.text.unicode import show_controls
 
 
@@ -48,7 +49,10 @@ def recall(
             about=about,
             **keywords,
         )
-    output.show(found, lambda: (results(found.items) if found.items else "nothing found", *_notes(found)))
+        titles = titles_by_session(memory)
+    output.show(
+        found, lambda: (results(found.items, titles) if found.items else "nothing found", *_notes(found))
+    )
 
 
 def _notes(found: tiermem.Recollection) -> tuple[RenderableType, ...]:

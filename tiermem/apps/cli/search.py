@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -12,6 +12,7 @@ from rich.text import Text
 from tiermem.apps.cli import options
 from tiermem.apps.present.tables import page_ids, short, table
 from tiermem.apps.present.terminal import when
+from tiermem.apps.present.titles import title_suffix, titles_by_session
 from tiermem.model import Evidence
 from tiermem.text.unicode import show_controls
 
@@ -32,23 +33,25 @@ def search(
     keywords = filters.keywords()
     with place.look(read_only=read_only) as memory:
         found = memory.search(query, limit=limit, kind=kind, **keywords)
+        titles = titles_by_session(memory)
     shown = {"query": query, "kind": kind, "results": found}
-    output.show(shown, lambda: results(found) if found else "nothing found")
+    output.show(shown, lambda: results(found, titles) if found else "nothing found")
 
 
-def results(found: Sequence[Evidence]) -> Table:
-    """Results as a table, best first."""
+def results(found: Sequence[Evidence], titles: Mapping[str, str]) -> Table:
+    """Results as a table, best first, with the titles of their chats."""
     return table(
         ("", "score", "said", "what was found"),
         [
-            (str(rank), f"{item.score:.3f}", when(item.said_at), _evidence_text(item))
+            (str(rank), f"{item.score:.3f}", when(item.said_at), _evidence_text(item, titles))
             for rank, item in enumerate(found, start=1)
         ],
         numbers=("", "score"),
     )
 
 
-def _evidence_text(item: Evidence) -> Text:
+def _evidence_text(item: Evidence, titles: Mapping[str, str]) -> Text:
     where = ", ".join(short(page_id) for page_id in page_ids(item.spans))
     source = f"{item.source} · {item.turn}" if item.turn is not None else item.source
+    source += title_suffix(item.session, titles, separator=" · ")
     return Text(show_controls(item.text)).append(f"\n{source} · {where}", style="dim")

@@ -246,7 +246,7 @@ class _RequestRefusal(InvalidInput):
 
 
 def _too_large(most: int) -> TooLarge:
-    return TooLarge(f"a request may have {most:,} bytes")
+    return TooLarge(f"a request may have {most:,} bytes (tiermem serve --body-mb)")
 
 
 def _event(name: str, value: object) -> bytes:

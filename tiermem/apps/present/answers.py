@@ -135,12 +135,17 @@ def cited_in_page(page: Page, spans: Sequence[Span], console: Console) -> Panel:
 
 
 def page_view(
-    page: Page, console: Console, *, spans: Sequence[Span] = (), shown: set[int] | None = None
+    page: Page,
+    console: Console,
+    *,
+    spans: Sequence[Span] = (),
+    shown: set[int] | None = None,
+    session: str | None = None,
 ) -> Panel:
     """A page as it is kept, turn by turn, with `spans` marked; only the turns of `shown` when given.
 
     The first column is the address of the turn. Words that were taken back are listed under their turn,
-    with the reason.
+    with the reason. `session` names the session; its id by default.
     """
     taken = page.taken_back if isinstance(page, MarkedPage) else ()
     grid = Table.grid(padding=(0, 1))
@@ -161,7 +166,7 @@ def page_view(
     if last + 1 < len(page.lines):
         grid.add_row("", Text("…", style="dim"))
     title = Text.assemble(
-        (short(page.id), "cyan"), f" · session {show_controls(page.session)}, page {page.number}"
+        (short(page.id), "cyan"), f" · session {show_controls(session or page.session)}, page {page.number}"
     )
     sealed = f"sealed {when(page.sealed_at)}" if page.sealed_at else "open, still filling"
     foot = Text(

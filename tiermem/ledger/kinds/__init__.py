@@ -9,6 +9,7 @@ from tiermem.ledger.kind import Entry, Kind
 from tiermem.ledger.kinds import (
     answered,
     bounded,
+    chat_title,
     consolidated,
     distilled,
     erased,
@@ -44,6 +45,7 @@ KINDS: Mapping[str, Kind[Any]] = {
         feedback.KIND,
         granted.KIND,
         shared.KIND,
+        chat_title.KIND,
     )
 }
 """Every kind by what the log calls it. Records of others are skipped: a newer version wrote them."""

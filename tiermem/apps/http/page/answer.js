@@ -1,6 +1,6 @@
 // An answer: its words, how far they are borne out, what it cost, and the way from each part of it to the words.
 
-import { pageOf } from "./api.js";
+import { pageOf, titlesOf } from "./api.js";
 import { fill, h, problem, tag, waiting } from "./dom.js";
 import { CAUTIONS, GRADES, WAYS, day, number, said, seconds, several, short, to, toPerson, toWords } from "./format.js";
 import { excerpt } from "./words.js";
@@ -182,19 +182,20 @@ export async function fillPlaces(node, spans) {
   fill(node, waiting());
   try {
     const found = [];
-    for (const span of spans) found.push(place(await pageOf(span.page_id), span));
+    const titles = await titlesOf();
+    for (const span of spans) found.push(place(await pageOf(span.page_id), span, titles));
     fill(node, found);
   } catch (error) {
     fill(node, problem(error));
   }
 }
 
-function place(page, span) {
+function place(page, span, titles) {
   const own = { ...span, page_id: page.id };
   return h(
     "a",
     { class: "place-on-page", href: toWords(own) },
-    h("span", { class: "quiet" }, `${page.session}, page ${page.number}`),
+    h("span", { class: "quiet" }, `${titles.get(page.session) || page.session}, page ${page.number}`),
     excerpt(page, own),
   );
 }

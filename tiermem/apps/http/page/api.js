@@ -139,6 +139,12 @@ export async function pageOf(id) {
   return page;
 }
 
+// The titles of sessions by their ids: what the chat of a session was called when it was last imported.
+export async function titlesOf() {
+  const sessions = await call("sessions");
+  return new Map(sessions.filter((one) => one.title !== null).map((one) => [one.session, one.title]));
+}
+
 export function forget() {
   pages.clear();
 }

@@ -1,6 +1,6 @@
 // Memory as it stood at a moment of the past: what held then, and what has become of it.
 
-import { call } from "./api.js";
+import { call, titlesOf } from "./api.js";
 import { field, fill, h, problem, tag, waiting } from "./dom.js";
 import { day, recorded, several, to } from "./format.js";
 import { longList } from "./list.js";
@@ -28,12 +28,12 @@ function days(first, last) {
 }
 
 export async function past() {
-  const [pages, answers, known] = await Promise.all([call("pages"), call("answers"), call("stats")]);
+  const [pages, answers, known, titles] = await Promise.all([call("pages"), call("answers"), call("stats"), titlesOf()]);
   const stops = stopsOf(pages, answers);
   if (!stops.length) return { title: "Past", node: h("div", { class: "narrow" }, h("h1", {}, "Memory as it stood"), h("p", {}, "No page was sealed yet, so there is no past to look at.")) };
   const sessions = [...new Set(pages.map((one) => one.session))];
   const all = known.units <= MOST_UNITS;
-  const session = h("select", {}, all && h("option", { value: "" }, "every session"), sessions.toReversed().slice(0, 500).map((one) => h("option", { value: one }, one)));
+  const session = h("select", {}, all && h("option", { value: "" }, "every session"), sessions.toReversed().slice(0, 500).map((one) => h("option", { value: one }, titles.has(one) ? `${titles.get(one)} (${one})` : one)));
   const slider = h("input", { type: "range", min: 0, max: stops.length - 1, step: 1, value: stops.length - 1 });
   const moment = h("output", { class: "moment" });
   const result = h("div", { class: "result" });

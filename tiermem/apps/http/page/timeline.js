@@ -1,6 +1,6 @@
 // Sessions and their pages, with who said what; and one page with its words, units and what became of them.
 
-import { call, may, pageOf } from "./api.js";
+import { call, may, pageOf, titlesOf } from "./api.js";
 import { personLink } from "./answer.js";
 import { field, fill, h, tag } from "./dom.js";
 import { erasePage, eraseSession, eraseTurn, withdrawDialog } from "./taking.js";
@@ -13,10 +13,10 @@ const ROW = 92;
 const SNIPPETS = 3;
 const BESIDE = matchMedia("(min-width: 62rem)");
 
-function grouped(pages, filling) {
+function grouped(pages, filling, titles) {
   const sessions = new Map();
   for (const page of [...pages, ...filling.map((one) => ({ ...one, turns: one.lines.length, seq: one.lines.at(-1)?.seq ?? 0, open: true }))]) {
-    const found = sessions.get(page.session) || { name: page.session, pages: [], turns: 0, seq: -1 };
+    const found = sessions.get(page.session) || { name: page.session, title: titles.get(page.session), pages: [], turns: 0, seq: -1 };
     found.pages.push(page);
     found.turns += page.turns;
     found.seq = Math.max(found.seq, page.seq);
@@ -26,14 +26,14 @@ function grouped(pages, filling) {
 }
 
 export async function timeline(_of, given) {
-  const [pages, filling] = await Promise.all([call("pages"), call("open_pages")]);
-  const sessions = grouped(pages, filling);
+  const [pages, filling, titles] = await Promise.all([call("pages"), call("open_pages"), titlesOf()]);
+  const sessions = grouped(pages, filling, titles);
   const list = h("div");
   const count = h("p", { class: "quiet", role: "status" });
   const wanted = h("input", { type: "search", autocomplete: "off", value: given.get("session") || "", placeholder: "part of a name" });
   const draw = () => {
     const part = wanted.value.toLowerCase();
-    const found = sessions.filter((one) => one.name.toLowerCase().includes(part));
+    const found = sessions.filter((one) => `${one.name}\n${one.title || ""}`.toLowerCase().includes(part));
     const rows = found.flatMap((one) => [one, ...one.pages]);
     count.textContent = `${several(found.length, "session")}, ${several(rows.length - found.length, "page")}, the newest session first.`;
     fill(list, longList({ count: rows.length, height: (n) => (rows[n].pages ? HEAD : ROW), row: (n) => (rows[n].pages ? sessionRow(rows[n]) : pageRow(rows[n])), label: "Sessions and pages" }));
@@ -50,8 +50,8 @@ function sessionRow(session) {
   return h(
     "div",
     { class: "session-row" },
-    h("h2", { class: "cut" }, session.name),
-    h("span", { class: "quiet" }, `${several(session.pages.length, "page")}, ${several(session.turns, "turn")}`),
+    h("h2", { class: "cut" }, session.title || session.name),
+    h("span", { class: "quiet" }, `${session.title ? `${session.name}, ` : ""}${several(session.pages.length, "page")}, ${several(session.turns, "turn")}`),
     may("erase") && h("button", { type: "button", class: "quiet-button", "aria-label": `Erase session ${session.name}`, onclick: () => eraseSession(session) }, "Erase …"),
   );
 }
@@ -80,7 +80,8 @@ function pageRow(info) {
 // One page
 
 export async function page(id, given) {
-  const shown = await found(id);
+  const [shown, titles] = await Promise.all([found(id), titlesOf()]);
+  const name = titles.get(shown.session) || shown.session;
   const [units, beside, lost] = await Promise.all([
     call("units", { session: shown.session }),
     call("pages", { session: shown.session }),
@@ -92,8 +93,8 @@ export async function page(id, given) {
   const view = h("div", { class: "page-view" }, turns(shown, own, cited), aside(shown, own, lost));
   link(view);
   return {
-    title: `${shown.session}, page ${shown.number}`,
-    node: h("div", { class: "wide" }, heading(shown, beside), view),
+    title: `${name}, page ${shown.number}`,
+    node: h("div", { class: "wide" }, heading(shown, beside, name), view),
     shown: () => (view.querySelector("mark.cited") || null)?.scrollIntoView({ block: "center" }),
   };
 }
@@ -108,14 +109,14 @@ function onPage(span, shown, asked) {
   return span.page_id === shown.id || span.page_id === asked;
 }
 
-function heading(shown, beside) {
+function heading(shown, beside, name) {
   const at = beside.findIndex((one) => one.id === shown.id);
   const step = (other, words) => other && h("a", { href: to("page", other.id) }, words);
   const times = shown.lines.filter((line) => line.turn?.said_at).map((line) => line.turn.said_at);
   return h(
     "header",
     { class: "page-title" },
-    h("p", { class: "crumb" }, h("a", { href: to("timeline", "", { session: shown.session }) }, shown.session)),
+    h("p", { class: "crumb" }, h("a", { href: to("timeline", "", { session: shown.session }) }, name), name === shown.session ? null : h("span", { class: "quiet" }, ` ${shown.session}`)),
     h("h1", {}, `Page ${shown.number}`, times.length ? h("small", {}, day(times[0])) : null),
     h(
       "p",
