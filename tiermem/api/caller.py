@@ -120,12 +120,10 @@ class SpaceCaller:
         A name that is neither comes back as it is. Raises `InvalidInput` for a title of several sessions.
         """
         name = arguments.any_session(named)
-        if name is None or not self.components.ledger.tier1.titled_chats:
+        ledger = self.components.ledger
+        if name is None or not ledger.tier1.titled_chats or name in await ledger.sessions():
             return name
-        sessions = await self.sessions()
-        if any(name == one.session for one in sessions):
-            return name
-        titled = [one.session for one in sessions if name in _titles_with_day(one)]
+        titled = [one.session for one in await self.sessions() if name in _titles_with_day(one)]
         if len(titled) > 1:
             ids = ", ".join(map(repr, titled[:_MOST_LISTED]))
             more = f", and {len(titled) - _MOST_LISTED:,} more" if len(titled) > _MOST_LISTED else ""
