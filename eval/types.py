@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Literal, NewType, Protocol, runtime_checkable
 
 from pagestore.values import SessionId, Turn
-from tiermem.model import StepUsage, Support, Usage
+from tiermem.model import AnswerSupport, StepUsage, Usage
 
 CaseId = NewType("CaseId", str)
 QuestionId = NewType("QuestionId", str)
@@ -119,6 +119,14 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Words that a system displays for a question in place of an answer: of which turn, by whom and when."""
+
+    place: Passage
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What a system said: its words, whether it abstained, how it got there and what that cost.
 
@@ -145,7 +153,8 @@ class Reply:
     prompts: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     answer_id: str | None = None
-    support: Support | None = None
+    support: AnswerSupport | None = None
+    said: tuple[Line, ...] = ()
 
 
 @runtime_checkable

@@ -30,9 +30,7 @@ class Row:
     found: bool
     """Whether the words that tell it are among what is cited, or came nearest."""
     right: bool
-    """Whether the expected answer is in the given one; of a question without one, whether none was given."""
-    confirmed: bool
-    """Whether the checked words are in the sources, or the answer was computed from them."""
+    """Whether the expected answer is in what is displayed; of a question without one, whether it abstains."""
     tokens: int
 
 
@@ -49,15 +47,14 @@ def _row(memory: tiermem.Memory, expected: Mapping[str, str]) -> Row:
         question=expected["question"],
         given=given.text,
         found=any(expected.get("words", "") in one for one in shown),
-        right=wanted.lower() in given.text.lower() and not given.abstained if wanted else given.abstained,
-        confirmed=given.supported,
+        right=wanted.lower() in given.text.lower() if wanted else given.abstained,
         tokens=sum(step.usage.input_tokens + step.usage.output_tokens for step in given.trace.usage),
     )
 
 
 def table(rows: list[Row]) -> str:
     """One line a question, and the shares below."""
-    measures = ("found", "right", "confirmed")
+    measures = ("found", "right")
     marks = ["".join(f"{name if getattr(row, name) else '-':11}" for name in measures) for row in rows]
     shares = (f"{name} {sum(getattr(row, name) for row in rows) / len(rows):.0%}" for name in measures)
     below = f"{len(rows)} questions: {', '.join(shares)}; {sum(row.tokens for row in rows)} tokens of a model"

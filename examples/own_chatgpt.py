@@ -26,12 +26,8 @@ def read_into(memory: tiermem.Memory, export: Path) -> int:
 
 
 def answer_of(memory: tiermem.Memory, question: str) -> str:
-    """The answer with the words it rests on, or what comes nearest."""
-    given = memory.ask(question, min_trust="user")  # only what you said yourself
-    if given.abstained:
-        return given.text
-    words = "\n".join(f"  {one.speaker}, {one.said_at:%Y-%m-%d}: {one.quote}" for one in given.citations)
-    return f"{given.text} ({given.support})\n{words}"
+    """What was said about the question, or what comes nearest."""
+    return memory.ask(question, min_trust="user").text  # only what you said yourself
 
 
 def main() -> None:

@@ -92,8 +92,8 @@ def application(store: str | Path = "memory", *, most: int = MOST, embedder: str
     async def ask(request: Request) -> Response:
         async with memories.of(user_of(request)) as memory:
             given = await memory.ask(request.query_params["question"])
-        quotes = [one.quote for one in given.citations]
-        return JSONResponse({"answer": given.text, "support": given.support, "words": quotes})
+        words = [one.text for one in given.said] or [one.quote for one in given.citations]
+        return JSONResponse({"answer": given.text, "support": given.support, "words": words})
 
     async def forget(request: Request) -> Response:
         async with memories.of(user_of(request)) as memory:

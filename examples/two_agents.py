@@ -20,7 +20,7 @@ QUESTION = "When is the launch?"
 
 @dataclass(frozen=True)
 class Heard:
-    """What the writer is answered, one after the other."""
+    """What the writer finds, one after the other."""
 
     before: str
     shared: str
@@ -30,23 +30,28 @@ class Heard:
     """The words that the writer is shown of what was only shared."""
 
 
+def found_by(agent: tiermem.Memory) -> str:
+    """What an agent finds about the question: turns that it may see, and what is shared with it."""
+    return "; ".join(one.text for one in agent.search(QUESTION))
+
+
 def work(memory: tiermem.Memory) -> Heard:
     """One project, from secret to shared to granted."""
     planner, writer = memory.as_agent("planner"), memory.as_agent("writer")
     memory.add("The project is called Lighthouse.", speaker="Ann")  # of no agent: everybody sees it
     known = planner.remember("The launch is on 3 June 2024.", speaker="Bo")
-    before = writer.ask(QUESTION).text
+    before = found_by(writer)
 
     planner.share(known.unit.id, reason="the writer needs the day")
-    shared = writer.ask(QUESTION)
-    words = " ".join(one.quote for one in shared.citations)
+    shared = found_by(writer)
+    words = " ".join(one.quote for one in writer.search(QUESTION))
 
     planner.unshare(known.unit.id, reason="the day may change")
-    withdrawn = writer.ask(QUESTION).text
+    withdrawn = found_by(writer)
 
     memory.grant("writer", to_see="planner")  # the owner lets the writer see all that is the planner's
-    granted = writer.ask(QUESTION).text
-    return Heard(before=before, shared=shared.text, withdrawn=withdrawn, granted=granted, words=words)
+    granted = found_by(writer)
+    return Heard(before=before, shared=shared, withdrawn=withdrawn, granted=granted, words=words)
 
 
 def main() -> None:

@@ -75,7 +75,7 @@ def test_a_reranker_that_is_chosen_by_name_is_asked_about_the_pages_of_a_search(
         memory.add("My dog Biscuit is allergic to chicken.", speaker="Bob", session="dogs")
         memory.add("My dog Rex likes tea.", speaker="Bob", session="tea")
         memory.flush()
-        memory.ask("What is Biscuit allergic to?", mode="raw")
+        memory.search("What is Biscuit allergic to?", kind="pages")
     assert judged, "no page was judged"
 
 

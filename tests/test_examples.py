@@ -90,10 +90,9 @@ def test_ones_own_export_of_chatgpt_is_asked_offline(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
         assert own["read_into"](memory, chatgpt(tmp_path)) == 3
         assert own["read_into"](memory, chatgpt(tmp_path)) == 0
-        told = own["answer_of"](memory, "What did I want to plant on the balcony?")
-        assert "tomatoes (quoted)" in told
-        assert "user, 2024-05-08: I want to plant tomatoes on the balcony." in told
-        assert "Nearest in memory:" in own["answer_of"](memory, "Which car did I buy?")
+        shown = own["answer_of"](memory, "What did I want to plant on the balcony?")
+        assert "user, 2024-05-08: “I want to plant tomatoes on the balcony.”" in shown
+        assert "Basil" not in shown
 
 
 def test_memory_is_measured_on_ones_own_logs(tmp_path: Path) -> None:
@@ -109,13 +108,13 @@ def test_memory_is_measured_on_ones_own_logs(tmp_path: Path) -> None:
                 {"question": "Which car did Ben buy?"},
             ],
         )
-    assert [(row.found, row.right, row.confirmed) for row in rows] == [
-        (True, True, True),
-        (False, False, True),
-        (True, True, False),
+    assert [(row.found, row.right) for row in rows] == [
+        (True, True),
+        (False, False),
+        (True, True),
     ]
     told = measuring["table"](rows)
-    assert told.endswith("3 questions: found 67%, right 67%, confirmed 67%; 0 tokens of a model")
+    assert told.endswith("3 questions: found 67%, right 67%; 0 tokens of a model")
 
 
 def test_what_mem0_held_is_moved_and_what_only_mem0_says_is_told(tmp_path: Path) -> None:
@@ -156,7 +155,7 @@ def test_a_service_keeps_its_many_users_apart(tmp_path: Path) -> None:
                     group.start_soon(live, user, dog)
             for user, dog in dogs.items():
                 given = await as_user(user, "GET", "/ask", params={"question": ASKED})
-                assert (given["answer"], given["words"]) == (dog, [f"My dog is called {dog}."])
+                assert given["words"] == [f"My dog is called {dog}."]
             assert (await as_user("ann", "DELETE", "/me"))["turns"] == 1
             given = await as_user("ann", "GET", "/ask", params={"question": ASKED})
             assert given["words"] == []
@@ -170,7 +169,8 @@ def test_a_service_keeps_its_many_users_apart(tmp_path: Path) -> None:
 def test_two_agents_share_a_project_and_nothing_that_they_do_not_give(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
         heard = example("two_agents.py")["work"](memory)
-    assert (heard.shared, heard.granted) == ("3 June 2024", "3 June 2024")
+    assert "The launch is on 3 June 2024." in heard.shared
+    assert "The launch is on 3 June 2024." in heard.granted
     assert "June" not in heard.before + heard.withdrawn + heard.words
 
 

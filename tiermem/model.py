@@ -30,6 +30,8 @@ Support = Literal["quoted", "computed", "worded"]
 dates are counted from a relative expression of a cited sentence, the rest is quoted. `worded`: the quotes are
 exact, and the wording is its maker's.
 """
+AnswerSupport = Literal["said", "quoted", "computed", "worded"]
+"""What an answer is: lines as they were said, without a wording, or what code checked of its wording."""
 Graded = Literal["quoted", "computed", "worded", "contradicted"]
 """The result of a check: a support, or `contradicted`: nothing is cited, or the cited words say otherwise."""
 CitationSupport = Literal["quoted", "computed", "worded", "stated"]
@@ -48,8 +50,10 @@ Unproved = Literal["mark", "abstain"]
 """What becomes of an answer with unsupported words, or that was not checked: it is marked, or withheld."""
 
 
+SAID_ABOUT = "Said about this:"
+"""The heading of lines the first of which is likely to hold what is asked for."""
 NEAREST = "Nearest in memory:"
-"""The heading of what was said nearest to a question that is not answered."""
+"""The heading of other lines."""
 Order = Literal["later", "before", "same"]
 """When words were said, compared with the first of some lines."""
 _BREAK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -136,8 +140,9 @@ class CitedSentence:
 
     `marks` are the places in `text` of words of the answer, each from its first character to the one after
     its last. `span` is the place of the words; `None` if the text is that of a unit, or not on a page as a
-    whole. "…" in a line of `Answer.said` is in place of words of the turn that are left out. `turn`, `role`
-    and `trust` are the address of the turn, the role in it and its level; `None` where they are not known.
+    whole. "…" in a line of `Answer.said` is in place of words of the turn that are left out. `turn`,
+    `session`, `role` and `trust` are the address of the turn, its session, role and level; `None` where they
+    are not known.
 
     Of a line of `Answer.said`, `order` says when it was said, compared with the first line; `None` of the
     first, where a time is not known, and in place of `later` where the turn is less trusted than the first.
@@ -150,6 +155,7 @@ class CitedSentence:
     span: Span | None = None
     marks: tuple[tuple[int, int], ...] = ()
     turn: TurnAddress | None = None
+    session: SessionId | None = None
     role: Named | None = None
     trust: Named | None = None
     order: Order | None = None
@@ -619,19 +625,22 @@ class AskStep:
 class Answer:
     """What `ask` returns: the words, the route, the sources, and how it came about.
 
+    Without a model `text` is a heading and the lines of `said`, each of which it cites, and `support` is
+    `said`. It abstains where the first line is not likely to hold what is asked for, or how likely is not
+    known: the lines are displayed then, and not cited. With a model that abstains they are too; without any,
+    `text` says that nothing was found.
+
     `route` is `ANSWER` where what was recalled sufficed, `ESCALATE` where more was read. `support` says what
     code checked of the answer against the cited words; `None` when it abstains. `derivations` are what code
     computed for it. `cautions` are facts about the cited sentences that may turn the meaning, and `supported`
     says that no word is unsupported and there is no caution but `topic`. `unsupported` are its content words,
     numbers, dates and names that are in no cited turn, are no speaker of one, are not in the question and
     were not computed, at most 64; an answer of more than 4,000 characters is not checked and lists none.
-    `complete` is `False` where a part of what was asked is missing, and `missing` says what. `trust` is the
-    lowest level among the sources it cites; `None` when it cites none. `probability` is that of its being
-    right (0 to 1): only the small reader has one, fitted to what became of its answers on conversations it
-    did not learn from; `None` of all others, and where it abstains. Without a model `text` is an extract of
-    what was said, or computed from it. Where it abstains, `text` is a heading and the lines of `said`, or it
-    says that nothing was found. `recorded` is `False` where the answer was only given: by a memory opened
-    read-only, or to compare.
+    `complete` is `False` where a part of what was asked is missing, and `missing` says what; it is `None`
+    without a model. `trust` is the lowest level among the sources it cites; `None` when it cites none.
+    `probability`, without a model, is that of the first line holding what is asked for (0 to 1), fitted on
+    conversations that the small reader did not learn from; `None` where it is not known. `recorded` is
+    `False` where the answer was only given: by a memory opened read-only, or to compare.
     """
 
     id: AnswerId
@@ -644,7 +653,7 @@ class Answer:
     usage: Usage
     trace: Trace
     trust: Named | None = None
-    support: Support | None = None
+    support: AnswerSupport | None = None
     derivations: tuple[Derivation, ...] = ()
     unsupported: tuple[str, ...] = ()
     cautions: tuple[Caution, ...] = ()
@@ -653,11 +662,11 @@ class Answer:
     """The cited sentences that hold words of the answer, as few as hold all that are supported, with these
     words marked."""
     said: tuple[CitedSentence, ...] = ()
-    """Where it abstains, what was said nearest to the question: at most three turns, best first. They are no
-    evidence of an answer, and it cites none of them."""
+    """What was said about the question, without a model or where it abstains: at most three turns, best
+    first. Where it abstains it cites none of them."""
     superseded: tuple[CitedSentence, ...] = ()
     """The turns that stated earlier values of a fact that changed, oldest first, these values marked."""
-    complete: bool = True
+    complete: bool | None = True
     missing: str = ""
     recorded: bool = True
     probability: float | None = None

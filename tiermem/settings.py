@@ -23,7 +23,6 @@ from tiermem.llm.redaction import shown_url
 from tiermem.model import Unproved, WriteBackVariant
 from tiermem.named import Registry
 from tiermem.reading.rerank import RERANKERS
-from tiermem.reasoning.learned.calibration import DEFAULT_RISK
 from tiermem.trust import DEFAULT_LEVELS
 
 When = Literal["inline", "background", "deferred"]
@@ -121,19 +120,20 @@ class Settings(BaseSettings):
     """What model calls may cost in a day, in the currency of `prices`, without which this is an error."""
 
     router: RouterName | None = None
-    """Who decides whether what was recalled is enough. `fused`: none beforehand, the answer says itself
-    whether it is complete (one call). `llm`: the engine is asked first, as published (two calls). `gate`:
-    rules on similarity and covered terms. `always` and `never` read more every time and never. `None` is
-    `fused` for an engine that asks a model and `gate` for rules.
+    """Who decides with a language model whether what was recalled is enough. `fused`, the default: none
+    beforehand, the answer says itself whether it is complete (one call). `llm`: the engine is asked first, as
+    published (two calls). `gate`: rules on similarity and covered terms. `always` and `never` read more every
+    time and never. An error without a model, which reads no more than was recalled.
     """
     reader: str = "auto"
-    """What words answers where no language model does: `auto`, the small reader that comes with the package,
-    where there is one and it was calibrated with the embedder, else rules; `none`, rules alone; or the file
-    of a reader that `python -m eval.research train` wrote.
+    """What orders the lines of answers without a language model: `auto`, the search and the small reader that
+    comes with the package, where there is one and it was calibrated with the embedder; `none`, the search
+    alone; or the file of a reader that `python -m eval.research train` wrote.
     """
-    risk: float = Field(default=DEFAULT_RISK, ge=0, le=1)
-    """The share of the reader's answers that may be wrong: what is less sure is left unanswered. It was kept
-    on the conversations the reader was calibrated with; on others it may be more or less.
+    risk: float = Field(default=0.3, ge=0, le=1)
+    """The share of answers without a language model whose first line may not hold what is asked for: those
+    less sure abstain, and display their lines as the nearest. It was kept on the conversations the reader was
+    calibrated with; on others it may be more or less.
     """
     recall_turns: int = Field(default=15, ge=0)
     """Single turns recalled with the units; 0 for units alone, as published."""

@@ -127,7 +127,6 @@ def _environment() -> dict[str, str]:
         "FORCE_COLOR": "1",
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{known.get('PATH', '')}",
         "PYTHONPATH": str(ROOT),
-        "TIERMEM_EMBEDDER": "hashed",
     }
 
 

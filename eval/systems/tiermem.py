@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from eval.corpus import page_passage, placed, turn_passage
-from eval.types import Cited, Consolidated, Level, Passage, Reply, Session
-from pagestore import PageId, Span, TokenCounter
+from eval.types import Cited, Consolidated, Level, Line, Passage, Reply, Session
+from pagestore import PageId, Span, TokenCounter, Turn
 from tiermem import Answer, AsyncMemory, Replay
 from tiermem.errors import TierMemError
-from tiermem.model import StepUsage, Trace
+from tiermem.model import CitedSentence, StepUsage, Trace
 
 Mode = Literal["router", "summary", "raw"]
 SPACE: Final = "case"
@@ -172,7 +172,15 @@ class TierMem:
             degraded=tuple(f"{one.stage}: {one.reason}" for one in trace.degradations),
             answer_id=answer.id,
             support=answer.support,
+            said=tuple(line for one in answer.said for line in self._lines(one)),
         )
+
+    def _lines(self, shown: CitedSentence) -> Iterator[Line]:
+        """The line of a turn, without what is in it of other turns."""
+        turn = Turn(speaker=shown.speaker, text=shown.text, said_at=shown.said_at)
+        if shown.span is not None:
+            for place in self._pages[shown.span.page_id].turns(shown.span):
+                yield Line(place=place, turn=turn)
 
     def _reads(self, answer: Answer) -> dict[str, int]:
         """Tokens of evidence read by each step: what a model in its place would be sent."""

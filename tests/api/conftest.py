@@ -9,6 +9,7 @@ import pytest
 import tiermem
 from tests.stores import NewAddress, is_on_postgresql
 from tiermem.embedding.hashed import HashEmbedder
+from tiermem.reasoning import by_rules
 
 OpenMemory = Callable[..., tiermem.Memory]
 
@@ -32,7 +33,7 @@ DIALOGUE = [
 ]
 
 
-OPTIONS: dict[str, Any] = {"engine": "local", "write_back": "inline", "distil": "inline"}
+OPTIONS: dict[str, Any] = {"engine": by_rules(), "write_back": "inline", "distil": "inline"}
 
 
 @pytest.fixture(autouse=True)

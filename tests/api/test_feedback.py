@@ -220,8 +220,7 @@ def test_erasing_the_words_takes_outcome_and_weight(open_memory: OpenMemory) -> 
     assert memory.signals(other.id).weight == 0.1
 
 
-def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TIERMEM_EMBEDDER", "hashed")
+def test_on_the_command_line(tmp_path: Path) -> None:
     store = str(tmp_path / "store")
 
     def run(*words: str, code: int = 0, as_json: bool = True) -> Any:

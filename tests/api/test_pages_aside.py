@@ -25,7 +25,7 @@ from tiermem.apps.cli.app import app
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import Unexpected
 from tiermem.ledger import Ledger
-from tiermem.reasoning import engine_named
+from tiermem.reasoning import by_rules, engine_named
 from tiermem.writing import Writer
 
 pytestmark = pytest.mark.unexpected
@@ -326,7 +326,7 @@ def test_a_fault_that_no_page_is_to_blame_for_is_raised_as_ours_with_the_cause(
     async def fails(*args: Any, **kwargs: Any) -> Any:
         raise fault
 
-    engine = replace(engine_named("local"), route=fails)
+    engine = replace(by_rules(), route=fails)
     memory = open_memory(engine=engine)
     with pytest.raises(Unexpected, match="the engine is broken") as raised:
         memory.ask("How many sails?")

@@ -16,7 +16,7 @@ from tiermem.model import CitedSentence, Evidence, lines_as_text
 from tiermem.reading.passages import cut_sentences
 from tiermem.reading.said import LONGEST_LINE, LONGEST_NEXT, MOST_LINES, excerpt_range
 from tiermem.reasoning import Draft, by_rules
-from tiermem.reasoning.interface import LikelyWords
+from tiermem.reasoning.interface import LikelyWords, PointedTurns
 from tiermem.text.histories import SaidTurn
 
 
@@ -200,9 +200,12 @@ class Pointing:
         self.leads = leads
         self.read: list[str] = []
 
-    async def __call__(self, question: str, turns: Sequence[SaidTurn]) -> Sequence[LikelyWords]:
+    async def __call__(
+        self, question: str, turns: Sequence[SaidTurn], found: Sequence[float]
+    ) -> PointedTurns:
         self.read = [turn.text for turn in turns]
-        return [self._words(turn.text) for turn in turns]
+        words = tuple(self._words(turn.text) for turn in turns)
+        return PointedTurns(words=words, scores=tuple(one.lead for one in words))
 
     def _words(self, text: str) -> LikelyWords:
         found = next((words for words in self.leads if words in text), None)
@@ -218,9 +221,9 @@ def open_pointing(open_memory: OpenMemory, leads: Mapping[str, float]) -> tuple[
 
 
 def test_a_lead_orders_the_lines_and_its_words_are_marked(open_memory: OpenMemory) -> None:
-    memory, point = open_pointing(open_memory, {"5259": 9.0, "loud": -3.0})
+    memory, point = open_pointing(open_memory, {"5259": 9.0, "loud": 5.0})
     memory.add("The alarm code, the alarm code! It is loud.", speaker="Bob")
-    memory.add("Ask at the desk. " * 20 + "For the alarm it is 5259. " + "Ask again. " * 20, speaker="Ann")
+    memory.add("Ask at the counter. " * 20 + "For the alarm it is 5259. " + "Ask again. " * 20, speaker="Ann")
     first, second = ask(memory, "What is the alarm code?").said
     assert (first.speaker, second.speaker) == ("Ann", "Bob")
     ((start, end),) = first.marks

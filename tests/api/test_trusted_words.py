@@ -7,6 +7,8 @@ import pytest
 import tiermem
 from tests.api.conftest import OpenMemory
 from tiermem import Settings
+from tiermem.reasoning import by_rules
+from tiermem.trust import TrustLevels
 
 ASKED_AT = "2026-06-01"
 LESS_TRUSTED: tuple[dict[str, Any], ...] = ({"role": "tool"}, {"trust": "web"}, {"role": "assistant"})
@@ -86,7 +88,8 @@ def test_less_trusted_words_take_nothing_back(open_memory: OpenMemory, taken_bac
 
 
 def test_levels_of_the_settings_decide(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=Settings(trust_levels=("rumour", "colleague", "owner")))
+    levels = ("rumour", "colleague", "owner")
+    memory = open_memory(engine=by_rules(TrustLevels(names=levels)), settings=Settings(trust_levels=levels))
     say(memory, "I live in Leeds.", "2026-05-08", trust="owner")
     say(memory, "I live in Paris now.", "2026-05-09", trust="colleague")
     assert memory.ask("Where does Ann live?", asked_at=ASKED_AT).text == "Leeds"

@@ -58,16 +58,18 @@ async def test_every_tool_says_what_it_does_and_what_it_leaves(memory: tiermem.A
 async def test_an_answer_leads_to_its_words_and_their_page(memory: tiermem.AsyncMemory) -> None:
     async with Client(server(memory)) as client:
         answer = await called(client, "ask", question="What is Biscuit allergic to?")
-        assert (answer["answer"], answer["support"]) == ("chicken", "quoted")
-        assert answer["unsupported"] == []
-        (source,) = answer["sources"]
-        assert (source["quote"], source["speaker"]) == (SAID, "Ann")
-        assert SAID in await called(client, "page", page_id=source["page_ids"][0])
+        assert answer["abstained"]
+        assert answer["answer"].splitlines()[0] == "Nearest in memory:"
+        assert f"Ann, 2023-05-08: “{SAID}”" in answer["answer"]
+        line = answer["said"][0]
+        assert (line["text"], line["speaker"], answer["sources"]) == (SAID, "Ann", [])
+        page_id = line["span"]["page_id"]
+        assert SAID in await called(client, "page", page_id=page_id)
         assert SAID in await called(client, "audit", answer_id=answer["answer_id"])
         read = await client.read_resource(f"tiermem://answers/{answer['answer_id']}")
         assert isinstance(read.contents[0], TextResourceContents)
         assert "chicken" in read.contents[0].text
-        page = await client.read_resource(f"tiermem://pages/{source['page_ids'][0]}")
+        page = await client.read_resource(f"tiermem://pages/{page_id}")
         assert isinstance(page.contents[0], TextResourceContents)
         assert SAID in page.contents[0].text
 
@@ -335,7 +337,7 @@ async def test_a_memory_that_is_only_looked_at_offers_nothing_that_writes(
         Client(server(reader, read_only=True)) as client,
     ):
         tools = {tool.name for tool in (await client.list_tools()).tools}
-        assert (await called(client, "ask", question="What is Biscuit allergic to?"))["sources"]
+        assert (await called(client, "ask", question="What is Biscuit allergic to?"))["said"]
     assert tools == {*LOOKS, "ask"}
 
 

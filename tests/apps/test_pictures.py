@@ -37,7 +37,6 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TIERMEM_EMBEDDER", "hashed")
     monkeypatch.setenv("COLUMNS", "92")
 
 
@@ -69,7 +68,7 @@ def posted(command: str, folder: Path) -> str:
         found = given
         for step in re.findall(r"\w+", path):
             found = found[int(step) if step.isdigit() else step]
-        lines.append(json.dumps(found))
+        lines.append(json.dumps(found, ensure_ascii=False))
     return "\n".join(lines)
 
 

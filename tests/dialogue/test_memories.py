@@ -21,6 +21,7 @@ from tiermem.dialogue.formats.mem0 import TABLES as TABLES_READ
 from tiermem.dialogue.formats.memories import ROLE
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import NotDialogue, TierMemError
+from tiermem.reasoning import by_rules
 from tiermem.trust import DEFAULT_TRUST, kind_of_role
 
 FILES = Path(__file__).parent / "memories"
@@ -315,7 +316,7 @@ def test_a_damaged_file_is_no_dialogue_and_never_a_surprise(tmp_path: Path) -> N
 
 
 def test_what_only_another_memory_says_has_a_caution_until_somebody_said_it(tmp_path: Path) -> None:
-    with tiermem.open(tmp_path / "memory", engine="local", embedder=HashEmbedder()) as memory:
+    with tiermem.open(tmp_path / "memory", engine=by_rules(), embedder=HashEmbedder()) as memory:
         for session, held in read("mem0.json").items():
             assert memory.add(held, session=session).new == 4
             assert memory.add(held, session=session).known == 4
@@ -342,7 +343,7 @@ def test_what_only_another_memory_says_has_a_caution_until_somebody_said_it(tmp_
 
 def test_where_only_what_is_proved_may_be_answered_another_memory_is_not_enough(tmp_path: Path) -> None:
     with tiermem.open(
-        tmp_path / "memory", engine="local", embedder=HashEmbedder(), unproved="abstain"
+        tmp_path / "memory", engine=by_rules(), embedder=HashEmbedder(), unproved="abstain"
     ) as memory:
         memory.add(read("mem0.json")["mem0:ann"])
         memory.flush()

@@ -131,7 +131,6 @@ def test_a_report_can_be_had_again_as_json(data: Path, tmp_path: Path) -> None:
         (["--systems", "bm25", "--resume"], "--resume needs --out"),
         (["--systems", "bm25", "--engine", "recorded"], "--facts"),
         (["--systems", "bm25", "--engine", "model"], "TIERMEM_MODEL"),
-        (["--systems", "bm25,full"], "add --engine rules"),
         (
             ["--systems", "bm25", "--categories", "hard"],
             "no category 'hard'; there are: adversarial, multi-hop",

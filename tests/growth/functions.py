@@ -118,6 +118,7 @@ TAKES_NO_TEXT = {
     "tiermem.reasoning.learned.factors.unpack": "takes bytes",
     "tiermem.reasoning.learned.factors.with_texts": "takes bytes",
     "tiermem.reasoning.learned.graph.reader_initializers": "takes tensors",
+    "tiermem.reasoning.learned.first_line.read_first_line": "takes a header",
     "tiermem.reasoning.learned.shared.shared_reader": "takes a path",
     "tiermem.proof.in_words.support_in_words": "takes an answer, whose text it leaves alone",
     "tiermem.reading.ranking.rank_groups": "takes scores",
@@ -451,10 +452,23 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     "tiermem.reasoning.learned.engine.spoken_turn": lambda text: {
         "item": replace(evidence(text), quote=text)
     },
-    "tiermem.reasoning.learned.leads.leads": lambda text: {
+    "tiermem.reasoning.learned.pointing.point_at_words": lambda text: {
         "reader": _Reads(),
         "question": text[:LONGEST_QUESTION],
         "turns": [spoken(text)] * 7,
+    },
+    "tiermem.reasoning.learned.first_line.score_turns": lambda text: {
+        "reader": _Reads(),
+        "question": text[:LONGEST_QUESTION],
+        "turns": [spoken(text)] * 7,
+        "found": range(7),
+    },
+    "tiermem.reasoning.learned.first_line.read_signals": lambda text: {
+        "question": text[:LONGEST_QUESTION],
+        "turns": [spoken(text)] * 2,
+        "found": (1.0, 2.0),
+        "leads": (1.0, 2.0),
+        "scores": (1.0, 2.0),
     },
     "tiermem.text.readings.plain_word": lambda text: {"match": re.match(r"(?s).*", text)},
     "tiermem.reasoning.learned.passage.heading": lambda text: {"turn": spoken(text)},

@@ -552,13 +552,14 @@ async def test_a_budget_spent_while_looking_further_keeps_what_was_found_until_t
     assert [one.searches for one in outcome.findings.rounds] == [(keyword("dog"),)]
 
 
-async def test_a_budget_spent_before_the_first_wording_is_worded_by_rules() -> None:
+async def test_a_budget_spent_before_the_first_wording_displays_lines_as_they_were_said() -> None:
     world = await cats()
     spends(world)
     with metered(Meter(budget=Budget(calls=0))):
         outcome = await world.ask("How many cats did Ann adopt?")
-    assert "worded by rules" in [degraded.fallback for degraded in outcome.all_degradations]
-    assert outcome.composed.abstained or outcome.composed.support in ("quoted", "computed")
+    assert "lines as they were said" in [degraded.fallback for degraded in outcome.all_degradations]
+    assert outcome.composed.abstained
+    assert outcome.composed.said[0].text == "I adopted three cats yesterday"
 
 
 async def test_a_budget_spent_before_the_route_answers_from_what_was_recalled() -> None:

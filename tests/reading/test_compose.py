@@ -250,7 +250,7 @@ async def test_a_statement_that_the_cited_turns_prove_is_kept_as_a_fact() -> Non
     assert kept[0].claim == "Ann adopted three cats"
 
 
-async def test_a_spent_budget_is_worded_by_rules_and_that_is_said() -> None:
+async def test_a_spent_budget_displays_lines_as_they_were_said() -> None:
     world = await cats()
 
     def spent(evidence: Sequence[Evidence]) -> Draft:
@@ -258,19 +258,18 @@ async def test_a_spent_budget_is_worded_by_rules_and_that_is_said() -> None:
 
     world.judge.on_compose = spent
     outcome = await world.ask("How many cats did Ann adopt?", mode="summary")
-    assert [degraded.fallback for degraded in outcome.all_degradations] == ["worded by rules"]
-    assert outcome.composed.by_rules
-    assert outcome.composed.abstained or outcome.composed.support in ("quoted", "computed")
+    assert [degraded.fallback for degraded in outcome.all_degradations] == ["lines as they were said"]
+    assert outcome.composed.abstained
+    assert outcome.composed.said[0].text == "I adopted three cats yesterday"
+    assert outcome.composed.missing == "the budget of 1 calls is used up"
 
 
-async def test_a_wording_that_is_no_answer_or_made_by_rules_betters_none_that_is_one() -> None:
+async def test_a_wording_that_is_no_answer_betters_none_that_is_one() -> None:
     one = ComposedAnswer(text="three", abstained=False)
-    other, by_rules = replace(one, text="four"), replace(one, text="five", by_rules=True)
+    other = replace(one, text="four")
     assert better(other, [one]) is other
     assert better(abstention(), [abstention(), one]) is one
     assert better(replace(other, declined="no"), [one]) is one
-    assert better(by_rules, [one]) is one
-    assert better(by_rules, [abstention()]) is by_rules
 
 
 # Research

@@ -22,6 +22,7 @@ from typing import Any
 from rank_bm25 import BM25Okapi
 
 from pagestore import Page
+from tests.engines import compose_of
 from tests.text.dialogue import Conversation, conversations
 from tiermem.model import Evidence, LinkedFact
 from tiermem.proof import link
@@ -148,7 +149,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 async def answer(units: Units, ids: Sequence[int], qa: dict[str, Any], engine: Engine) -> Draft:
-    return await engine.compose(qa["question"], [units.evidence[at] for at in ids], asked_at=ASKED_AT)
+    return await compose_of(engine)(qa["question"], [units.evidence[at] for at in ids], asked_at=ASKED_AT)
 
 
 def annotated(talk: Conversation, qa: dict[str, Any]) -> list[Evidence]:
@@ -164,7 +165,7 @@ def annotated(talk: Conversation, qa: dict[str, Any]) -> list[Evidence]:
 
 async def answer_from_gold(talk: Conversation, engine: Engine, scores: Scores) -> None:
     for qa in talk.qa:
-        draft = await engine.compose(qa["question"], annotated(talk, qa), asked_at=ASKED_AT)
+        draft = await compose_of(engine)(qa["question"], annotated(talk, qa), asked_at=ASKED_AT)
         scores.add("gold", qa, draft)
 
 
@@ -178,7 +179,7 @@ async def measure(talk: Conversation, engine: Engine, scores: Scores) -> None:
         pages = [next(page for page in talk.pages if page.id == page_id) for page_id in ids][:PAGES]
         facts = await research(talk, engine, qa["question"], pages)
         evidence = [*facts, *(units.evidence[at] for at in found[:RECALLED])]
-        scores.add("pages", qa, await engine.compose(qa["question"], evidence, asked_at=ASKED_AT))
+        scores.add("pages", qa, await compose_of(engine)(qa["question"], evidence, asked_at=ASKED_AT))
         recalled = found[:RECALLED]
         decided = await route(qa["question"], [units.evidence[at] for at in recalled], asked_at=ASKED_AT)
         held = {units.turn_ids[at] for at in recalled} >= set(qa["evidence"])

@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Span, Turn
+from tests.engines import compose_of
 from tests.llm.server import ModelServer, Request
 from tiermem.errors import BudgetExceeded, MalformedReply, ModelRefused, ModelUnavailable
 from tiermem.llm import OpenAIModel
@@ -458,7 +459,7 @@ def test_every_question_is_paid_as_a_step_of_its_own_name() -> None:
         await engine.route("?", [EVIDENCE], asked_at=NOW)
         await engine.integrate("?", [PageView(page=PAGE)], [], asked_at=NOW)
         await engine.plan("?", [], "", [], asked_at=NOW)
-        await engine.compose("?", [EVIDENCE], asked_at=NOW)
+        await compose_of(engine)("?", [EVIDENCE], asked_at=NOW)
         await engine.select("?", [FACT], [PAGE])
         await engine.reconcile(FACT, [])
 

@@ -8,6 +8,7 @@ import anyio
 import pytest
 from pydantic import BaseModel
 
+from tests.engines import compose_of
 from tests.llm.replies import generated
 from tests.reasoning import reply_types
 from tests.reasoning.test_by_model import EVIDENCE, FACT, NOW, OTHER, PAGE, UNIT
@@ -82,7 +83,11 @@ CASES: list[tuple[type[BaseModel], Ask, Callable[[Any], None]]] = [
         check_integrated,
     ),
     (reply_types.PlanReply, lambda by: by.plan("?", [EVIDENCE], "", [], asked_at=NOW), check_plan),
-    (reply_types.ComposeReply, lambda by: by.compose("?", [EVIDENCE, EVIDENCE], asked_at=NOW), check_draft),
+    (
+        reply_types.ComposeReply,
+        lambda by: compose_of(by)("?", [EVIDENCE, EVIDENCE], asked_at=NOW),
+        check_draft,
+    ),
     (reply_types.SelectReply, lambda by: by.select("?", [FACT, FACT], [PAGE]), check_selected),
     (reply_types.ReconcileReply, lambda by: by.reconcile(FACT, [UNIT, OTHER]), check_operation),
 ]

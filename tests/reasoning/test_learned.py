@@ -1,6 +1,7 @@
 """The learned reader without its training: what it reads, what it points at, and what it is made of."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -11,6 +12,7 @@ import pytest
 import tiermem
 from tests.embedding.plain_minilm import PlainMiniLM
 from tests.reasoning.learned import learned, splitting
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput
@@ -20,8 +22,22 @@ from tiermem.reasoning.interface import Draft
 from tiermem.reasoning.learned.answering import choose_by_agreement, point
 from tiermem.reasoning.learned.calibration import KEY, Calibration, Signals, read_calibration
 from tiermem.reasoning.learned.decode import LONGEST, best_span, best_spans
-from tiermem.reasoning.learned.engine import propose, spoken_turn, turns_of
+from tiermem.reasoning.learned.engine import (
+    PointByReader,
+    _LazyReader,
+    propose,
+    spoken_turn,
+    turns_of,
+)
 from tiermem.reasoning.learned.factors import merge_weights, pack, unpack, with_texts
+from tiermem.reasoning.learned.first_line import KEY as FIRST_LINE
+from tiermem.reasoning.learned.first_line import (
+    READER_WEIGHT,
+    FirstLineCalibration,
+    FirstLineSignals,
+    read_first_line,
+    score_turns,
+)
 from tiermem.reasoning.learned.fitting import expected_answer
 from tiermem.reasoning.learned.graph import LearnedReader, Precision
 from tiermem.reasoning.learned.passage import READ, Words, passage_of, window_of
@@ -34,6 +50,7 @@ SAID_BY = (
     ("Ann", "Biscuit is allergic to chicken."),
     ("Bo", "I learned to swim last year."),
 )
+HASHED = HashEmbedder().name
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 TURNS = [
     SaidTurn(speaker="Ann", text="I adopted a rescue dog called Biscuit yesterday.", said_at=SAID),
@@ -223,7 +240,10 @@ def factors(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
                               rules_weights={"day": 9.0}, thresholds={"0.50": 0.4})  # fmt: skip
     file = tmp_path_factory.mktemp("reader") / "reader.safetensors"
     raw = pack(learned(read_safetensors(weights / WEIGHTS), up=0.02), {"trained_on": "[]"})
-    file.write_bytes(with_texts(raw, {KEY: calibration.written()}))
+    first_line = FirstLineCalibration(
+        embedder=HASHED, bias=0.0, weights={"lead": 0.0}, thresholds={"0.50": 0.4}
+    )
+    file.write_bytes(with_texts(raw, {KEY: calibration.written(), FIRST_LINE: first_line.written()}))
     return file
 
 
@@ -414,44 +434,87 @@ def test_a_changed_reader_of_the_package_is_refused(factors: Path, monkeypatch: 
 
 
 def test_the_reader_is_chosen_by_a_setting(factors: Path, tmp_path: Path) -> None:
-    def engine(**given: Any) -> str:
+    def probability(**given: Any) -> float | None:
         with tiermem.open(":memory:", embedder="hashed", index="memory", **given) as memory:
-            return memory.engine
+            memory.add("Biscuit is allergic to chicken.", speaker="Ann")
+            answer = memory.ask("What is Biscuit allergic to?")
+            assert answer.said[0].text == "Biscuit is allergic to chicken."
+            return answer.probability
 
-    assert engine(reader=str(factors)) == "local with a reader"
-    assert engine(reader="none") == "local"
-    assert engine() == "local"  # none comes with the package for words alone
+    assert probability(reader=str(factors)) == 0.5
+    assert probability(reader="none") is None
+    assert probability() is None  # none comes with the package for words alone
     with pytest.raises(InvalidInput, match="no reader at"):
-        engine(reader=str(tmp_path / "nowhere"))
+        probability(reader=str(tmp_path / "nowhere"))
     with pytest.raises(InvalidInput, match="risk"):
-        engine(risk=1.5)
+        probability(risk=1.5)
+
+
+def test_the_risk_decides_whether_lines_are_called_likely(factors: Path) -> None:
+    for risk, abstained in ((0.4, True), (0.6, False)):
+        with tiermem.open(
+            ":memory:", embedder="hashed", index="memory", reader=str(factors), risk=risk
+        ) as memory:
+            memory.add("Biscuit is allergic to chicken.", speaker="Ann")
+            answer = memory.ask("What is Biscuit allergic to?")
+            assert (answer.abstained, answer.probability) == (abstained, 0.5)
+            assert answer.text.startswith("Nearest in memory:" if abstained else "Said about this:")
+            assert [one.quote for one in answer.citations] == [
+                one.text for one in answer.said if not abstained
+            ]
 
 
 def test_the_reader_of_the_package_is_for_the_embedder_it_was_calibrated_with(
     factors: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def name(embedder: str) -> str:
-        return with_reader(by_rules(), "auto", risk=0.5, embedder=embedder).name
+    def orders(embedder: str) -> bool:
+        return with_reader(by_rules(), "auto", risk=0.5, embedder=embedder).point is not None
 
     monkeypatch.setattr("tiermem.reasoning.learned.engine.SHIPPED", factors)
-    assert [name("words"), name("words-int8")] == ["local with a reader"] * 2
-    assert name("another") == "local"
+    assert [orders(HASHED), orders(f"{HASHED}-int8")] == [True, True]
+    assert not orders("another")
     monkeypatch.setattr("tiermem.reasoning.learned.engine.SHIPPED", tmp_path / "nowhere")
-    assert name("words") == "local"
+    assert not orders(HASHED)
 
 
-def test_without_weights_rules_answer_and_turns_come_in_the_order_that_suits_them(
-    factors: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.anyio
+async def test_without_weights_lines_are_in_the_order_of_the_search(
+    factors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def chosen(weights: Path | None) -> Engine:
-        return with_reader(by_rules(), "auto", risk=0.5, embedder="words", weights=weights)
+    monkeypatch.setattr("tiermem.reasoning.learned.engine.weights_here", lambda named: None)
+    point = PointByReader(
+        opened=_LazyReader(factors, tmp_path / "nowhere"), risk=0.5, embedder=HASHED, named=False
+    )
+    assert await point("Where is Oslo?", TURNS, [1.0, 2.0]) is None
 
-    monkeypatch.setattr("tiermem.reasoning.learned.engine.SHIPPED", factors)
-    assert not by_rules().best_first
-    assert not chosen(tmp_path / "nowhere").best_first
-    assert by_reader(factors, weights=tmp_path / "nowhere").best_first  # named: it answers, or says why not
-    monkeypatch.setattr("tiermem.reasoning.learned.engine.weights_here", lambda named: tmp_path)
-    assert chosen(None).best_first
+
+def test_scores_are_of_the_search_and_of_leads_and_signals_are_of_the_best_turn() -> None:
+    scored = score_turns(Pointing("Oslo"), "Where did Ann's sister move?", TURNS, [3.0, 2.5])  # type: ignore[arg-type]
+    words = [turn.text[one.start : one.end] for turn, one in zip(TURNS, scored.words, strict=True)]
+    assert words[1] == "Oslo"
+    assert scored.scores == (3.0 + READER_WEIGHT * scored.words[0].lead, 2.5 + READER_WEIGHT * 10.0)
+    assert scored.signals == FirstLineSignals(
+        lead=10.0, gap=scored.scores[1] - scored.scores[0], score=2.5, is_of_other=1.0
+    )
+    alone = score_turns(Pointing("Oslo"), "Where did Bo's sister move?", TURNS[1:], [200.0])  # type: ignore[arg-type]
+    assert alone.signals == FirstLineSignals(lead=10.0, gap=12.0, score=30.0, is_of_other=0.0)
+
+
+def test_a_calibration_is_kept_in_the_file_and_what_is_none_is_refused() -> None:
+    made = FirstLineCalibration(
+        embedder="m", bias=-1.0, weights={"lead": 1.0, "gap": 0.5}, thresholds={"0.50": 0.25}
+    )
+    assert read_first_line({FIRST_LINE: made.written()}) == made
+    assert read_first_line({}) is None
+    signals = FirstLineSignals(lead=1.0, gap=2.0, score=3.0, is_of_other=0.0)
+    assert made.probability(signals) == pytest.approx(1 / (1 + np.exp(-1.0)))
+    assert (made.threshold(0.6), made.threshold(0.4)) == (0.25, 2.0)
+    with pytest.raises(FloatingPointError):
+        made.probability(replace(signals, lead=float("nan")))
+    replaced = (("lead", "mood"), ('"0.50"', '"0.5"'), ('"0.50"', '"half"'), ("0.25", "NaN"))
+    for broken in ('{"embedder": "m"}', '"x"', "{", *(made.written().replace(*pair) for pair in replaced)):
+        with pytest.raises(ValueError):  # noqa: PT011 - whichever says first that it is none
+            read_first_line({FIRST_LINE: broken})
 
 
 def test_a_calibration_is_read_as_it_was_written_or_refused() -> None:

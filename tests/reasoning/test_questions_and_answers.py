@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pagestore import Page, Turn
+from tests.engines import compose_of
 from tests.reasoning.questions_and_answers import CASES
 from tests.text.dialogue import page_of
 from tiermem.model import Evidence, LinkedFact
@@ -35,7 +36,7 @@ async def answer(dialogue: str, question: str) -> str:
         for fact in facts
         if isinstance(fact, LinkedFact)
     ]
-    draft = await engine.compose(question, evidence, asked_at=SAID)
+    draft = await compose_of(engine)(question, evidence, asked_at=SAID)
     return draft.text
 
 

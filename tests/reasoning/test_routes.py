@@ -1,6 +1,7 @@
 """Routes and engines by name: who may decide that what was recalled is enough, and that doubts escalate."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import anyio
@@ -95,7 +96,9 @@ def test_an_unknown_router_is_an_error_that_names_the_known_ones() -> None:
 
 def test_engines_are_made_by_name() -> None:
     model = ScriptedModel(name="big-model")
-    assert engine_named("local", model) == engine_named("auto") == by_rules()
+    assert (
+        engine_named("local", model) == engine_named("auto") == replace(by_rules(), route=None, compose=None)
+    )
     assert engine_named("model", model) == engine_named("auto", model) == by_model(model)
     with pytest.raises(InvalidInput, match="'model' needs a language model"):
         engine_named("model")

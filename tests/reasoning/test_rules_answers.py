@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore import PageId, Span, Turn
+from tests.engines import compose_of
 from tests.text.dialogue import page_of
 from tiermem.model import Evidence, LinkedFact, Search
 from tiermem.proof import link
@@ -68,7 +69,7 @@ def test_a_question_shows_what_kind_of_answer_it_wants(question: str, kind: str)
     ],
 )
 async def test_the_answer_is_short_and_cites_its_source(question: str, answer: str, cited: int) -> None:
-    draft = await LOCAL.compose(question, EVERYTHING, asked_at=NOW)
+    draft = await compose_of(LOCAL)(question, EVERYTHING, asked_at=NOW)
     assert (draft.text, draft.cited, draft.abstained, draft.complete) == (answer, (cited,), False, True)
 
 
@@ -83,7 +84,7 @@ async def test_the_answer_is_short_and_cites_its_source(question: str, answer: s
     ],
 )
 async def test_asked_about_somebody_or_something_else_it_abstains(question: str) -> None:
-    draft = await LOCAL.compose(question, EVERYTHING, asked_at=NOW)
+    draft = await compose_of(LOCAL)(question, EVERYTHING, asked_at=NOW)
     assert draft.abstained
     assert not draft.complete
     assert draft.cited == ()
@@ -196,7 +197,7 @@ async def test_a_turn_is_read_as_it_stands_on_its_page() -> None:
         source="turn",
         said_at=SAID,
     )
-    draft = await LOCAL.compose("When did Ann visit Bergen?", [GROUP, said], asked_at=NOW)
+    draft = await compose_of(LOCAL)("When did Ann visit Bergen?", [GROUP, said], asked_at=NOW)
     assert (draft.text, draft.cited) == ("the week before 8 May 2023", (1,))
     assert (await route("When did Ann visit Bergen?", [GROUP, said], asked_at=NOW)).action == "ANSWER"
     planned = await LOCAL.plan("When did Ann visit Bergen?", [said], "", [], asked_at=NOW)
@@ -220,7 +221,7 @@ any_text = st.text(st.characters(), max_size=60) | st.sampled_from(
 @given(any_text, st.lists(any_text, max_size=3))
 async def test_no_question_and_no_evidence_raises(question: str, texts: list[str]) -> None:
     evidence = [unit(text) for text in texts]
-    draft = await LOCAL.compose(question, evidence, asked_at=NOW)
+    draft = await compose_of(LOCAL)(question, evidence, asked_at=NOW)
     assert draft.abstained == (not draft.cited)
     assert all(0 <= at < len(evidence) for at in draft.cited)
     await route(question, evidence, asked_at=NOW)

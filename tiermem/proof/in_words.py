@@ -19,6 +19,8 @@ def derivation_in_words(one: Derivation) -> str:
 def support_in_words(answer: Answer) -> str:
     """Say what code checked of an answer against the cited words, without its cautions."""
     match answer.support:
+        case "said":
+            return "said: lines as they were said; whether they answer was not checked"
         case "quoted":
             return "quoted: every item is literally in a cited sentence; its meaning was not checked"
         case "computed":
@@ -36,6 +38,8 @@ def support_in_words(answer: Answer) -> str:
 
 def decision_in_words(decision: Decision) -> str:
     """Who decided what, with what score where there is one, and why."""
+    if decision.router == "said":
+        return decision.reason
     score = "" if decision.score is None else f", score {decision.score:.2f}"
     return f"{decision.router} decided {decision.action}{score}: {decision.reason}"
 

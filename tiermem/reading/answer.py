@@ -105,7 +105,7 @@ def build_answer(
         sentences=composed.sentences,
         said=composed.said,
         superseded=composed.superseded,
-        complete=composed.complete,
+        complete=None if outcome.decision.router == "said" else composed.complete,
         missing=composed.missing,
         probability=composed.probability,
     )

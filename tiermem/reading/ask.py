@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from pagestore import PageId
-from tiermem.errors import BudgetExceeded, MalformedReply, ModelError
+from tiermem.errors import BudgetExceeded, InvalidInput, MalformedReply, ModelError
 from tiermem.llm.meter import step
 from tiermem.model import (
     NEAREST,
+    SAID_ABOUT,
     Action,
     AskMode,
     Decision,
@@ -28,7 +29,7 @@ from tiermem.model import (
     lines_as_text,
 )
 from tiermem.reading.answer import Outcome
-from tiermem.reading.compose import ComposedAnswer, Composer, EvidenceItem, abstention, better
+from tiermem.reading.compose import ABSTENTION, ComposedAnswer, Composer, EvidenceItem, abstention, better
 from tiermem.reading.neighbours import with_neighbours
 from tiermem.reading.quoting import size
 from tiermem.reading.recall import deduplicate, recall
@@ -39,6 +40,13 @@ from tiermem.reading.said import find_lines
 from tiermem.reading.search import LookUp, linked_pages
 from tiermem.reading.turn_search import TurnSearchLoop
 
+SAID = Decision(
+    action="ANSWER",
+    score=None,
+    reason="no model is named: lines are displayed as they were said",
+    router="said",
+)
+"""What is decided without a model: lines are displayed as they were said."""
 FUSED = "fused"
 """The router's name where no router decides beforehand: the wording says itself whether it is complete."""
 
@@ -59,10 +67,17 @@ async def ask(asking: AskRequest) -> Outcome:
 
     Raises `MalformedReply` where no reply of the model could be used, the decision of a router apart.
     """
+    if asking.engine.compose is None and asking.mode == "raw":
+        raise InvalidInput(
+            "mode='raw' has pages read by a language model, and none is named: pass model='…' when the "
+            "memory is opened, or ask without a mode"
+        )
     reading = _QuestionRun(asking)
     with step("recall"):
         recalled = await recall(asking.question, reading.lookup, count=asking.count, options=asking.options)
     asking.steps.done("recall", candidates=recalled.items, degradations=recalled.degradations)
+    if asking.engine.compose is None:
+        return await reading.display_lines(recalled)
     decision, first = await reading.decide(recalled)
     steps = [first] if first is not None else []
     for further in reading.next_steps(first):
@@ -86,6 +101,13 @@ class _QuestionRun:
         self._rounds: tuple[Round, ...] = ()
         self.lookup = LookUp(asking.view, asking.options, asked_at=asking.asked_at, reranker=asking.reranker)
         self._composer = Composer(asking)
+
+    async def display_lines(self, recalled: Recalled) -> Outcome:
+        """What was said about the question; nothing is worded or read further."""
+        self._asking.steps.done("route", decision=SAID)
+        composed = await self._with_lines(ComposedAnswer(text=ABSTENTION, abstained=True))
+        self._record_wording(composed, "recall")
+        return await self.outcome(recalled, SAID, [_Step(composed=composed, way="recall")])
 
     async def decide(self, recalled: Recalled) -> tuple[Decision, _Step | None]:
         """What the router decides, and the answer from what was recalled where it is to be tried."""
@@ -234,7 +256,9 @@ class _QuestionRun:
     async def outcome(self, recalled: Recalled, decision: Decision, steps: list[_Step]) -> Outcome:
         """All of it, as the answer is made from."""
         asking, view, last = self._asking, self._asking.view, steps[-1]
-        composed = last.composed if last.composed.holds else await self._nearest(abstention(last.composed))
+        composed = last.composed
+        if asking.engine.compose is not None and not composed.holds:
+            composed = await self._with_lines(abstention(composed))
         findings = next((one.findings for one in reversed(steps) if one.findings is not None), None)
         facts = _confirmed_facts(composed, findings, last.way)
         return Outcome(
@@ -259,13 +283,24 @@ class _QuestionRun:
             degradations=tuple(self._degradations),
         )
 
-    async def _nearest(self, composed: ComposedAnswer) -> ComposedAnswer:
-        """An abstention with what was said nearest to the question."""
-        found = await find_lines(self._asking.question, self.lookup, self._asking.engine.point)
+    async def _with_lines(self, composed: ComposedAnswer) -> ComposedAnswer:
+        """An abstention with what was said about the question; no abstention where no model is named, and the
+        first line is likely to hold what is asked for.
+        """
+        engine = self._asking.engine
+        found = await find_lines(self._asking.question, self.lookup, engine.point)
         self._degradations += found.degradations
         if not found.lines:
             return composed
-        return replace(composed, text=lines_as_text(NEAREST, found.lines), said=found.lines)
+        shown = replace(composed, text=lines_as_text(NEAREST, found.lines), said=found.lines)
+        if engine.compose is not None:
+            return shown
+        tokens = self._asking.count(shown.text)
+        shown = replace(shown, probability=found.probability, read_tokens=tokens)
+        if not found.is_likely:
+            return shown
+        text = lines_as_text(SAID_ABOUT, found.lines)
+        return replace(shown, text=text, abstained=False, citations=found.citations)
 
     async def _raw_tokens(self, recalled: Recalled) -> int:
         """What reading the linked pages would cost: the tokens of the pages round 0 reads."""

@@ -14,6 +14,7 @@ from anyio import to_thread
 from pagestore import Page, PageId, Span
 from tiermem.errors import BudgetExceeded
 from tiermem.model import (
+    AnswerSupport,
     Check,
     Citation,
     CitationSupport,
@@ -22,7 +23,6 @@ from tiermem.model import (
     Degradation,
     Evidence,
     LinkedFact,
-    Support,
     Unproved,
 )
 from tiermem.proof import ONLY_CONCLUDED, link, proof_rank, without_words
@@ -40,6 +40,7 @@ from tiermem.reading.quoting import (
 from tiermem.reading.request import AskRequest
 from tiermem.reading.superseded import find_supersession
 from tiermem.reasoning import Draft
+from tiermem.reasoning.interface import ABSTAINED
 from tiermem.text import Source
 from tiermem.text.unicode import replace_surrogates
 from tiermem.trust import TrustLevels
@@ -72,14 +73,12 @@ class ComposedAnswer:
     sentences: tuple[CitedSentence, ...] = ()
     superseded: tuple[CitedSentence, ...] = ()
     said: tuple[CitedSentence, ...] = ()
-    """Lines that were said nearest to the question, where it abstains."""
+    """Lines that were said about the question, where nothing is worded."""
     read_tokens: int = 0
     complete: bool = True
     missing: str = ""
     statement: LinkedFact | None = None
     declined: str = ""
-    by_rules: bool = False
-    """Whether rules worded it because the budget was spent."""
     probability: float | None = None
     """Probability that it is right, if the engine that worded it is calibrated."""
     degradations: tuple[Degradation, ...] = ()
@@ -95,8 +94,10 @@ class ComposedAnswer:
         return self.complete and not self.declined
 
     @property
-    def support(self) -> Support | None:
-        """What code checked of the answer; `None` without an answer."""
+    def support(self) -> AnswerSupport | None:
+        """What code checked of the answer, or that it is lines as they were said; `None` where it is none."""
+        if self.said and self.holds:
+            return "said"
         if self.check is None or self.check.support == "contradicted":
             return None
         return self.check.support
@@ -134,8 +135,8 @@ def _unknown(draft: Draft) -> str:
 
 
 def better(new: ComposedAnswer, before: Iterable[ComposedAnswer]) -> ComposedAnswer:
-    """The new wording; where that is no answer, or rules had to make it, the first before it that is one."""
-    if new.holds and not new.by_rules:
+    """The new wording; where that is no answer, the first before it that is one."""
+    if new.holds:
         return new
     return next((one for one in before if one.holds), new)
 
@@ -151,7 +152,7 @@ class Composer:
         """One wording and its check. Without evidence no model is asked."""
         if not items:
             return abstention()
-        draft, by_rules = await self._draft([item.evidence for item in items])
+        draft = await self._draft([item.evidence for item in items])
         text = replace_surrogates(draft.text).strip()
         if draft.abstained or not text:
             settled = draft.abstained and draft.complete
@@ -164,7 +165,7 @@ class Composer:
             worded = self._with_superseded(worded, [item.evidence for item in items])
         tokens = size((item.evidence for item in items), self._asking.count)
         degradations = tuple(self._degradations)
-        return replace(worded, read_tokens=tokens, by_rules=by_rules, degradations=degradations)
+        return replace(worded, read_tokens=tokens, degradations=degradations)
 
     async def _check_wording(self, text: str, draft: Draft, cited: Sequence[EvidenceItem]) -> ComposedAnswer:
         spans = [span for item in cited for span in item.evidence.spans]
@@ -217,20 +218,15 @@ class Composer:
         cautions = tuple(sorted((*last.cautions, found.caution), key=lambda one: CODES.index(one.code)))
         return replace(worded, checks=(*others, replace(last, cautions=cautions, supported=False)))
 
-    async def _draft(self, evidence: Sequence[Evidence]) -> tuple[Draft, bool]:
-        """The wording, and whether rules made it."""
+    async def _draft(self, evidence: Sequence[Evidence]) -> Draft:
+        """The wording; an abstention with the budget spent."""
+        compose = self._asking.engine.compose
+        assert compose is not None  # noqa: S101  (nothing is worded without it)
         try:
-            return await self._asking.engine.compose(
-                self._asking.question, evidence, asked_at=self._asking.asked_at
-            ), False
+            return await compose(self._asking.question, evidence, asked_at=self._asking.asked_at)
         except BudgetExceeded as error:
-            # A spent budget still owes the answer that what was read can give; rules cost nothing.
-            from tiermem.reasoning.rules import by_rules
-
-            self._note(str(error), "worded by rules")
-            return await by_rules(self._asking.view.trust).compose(
-                self._asking.question, evidence, asked_at=self._asking.asked_at
-            ), True
+            self._note(str(error), "lines as they were said")
+            return replace(ABSTAINED, missing=str(error))
 
     async def _statement(
         self, draft: Draft, cited: Sequence[EvidenceItem], pages: Mapping[PageId, Page]

@@ -27,7 +27,7 @@ class Replies:
         """The same engine, with its replies noted here."""
         return replace(
             engine,
-            compose=self._observe_replies_of(engine.compose),
+            compose=None if engine.compose is None else self._observe_replies_of(engine.compose),
             integrate=self._observe_replies_of(engine.integrate),
             plan=self._observe_replies_of(engine.plan),
         )

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from pagestore import PageLine, Span
-from tiermem.model import CitedSentence, Degradation, Order
+from tiermem.model import Citation, CitedSentence, Degradation, Order
 from tiermem.reading.passages import cut_sentences
+from tiermem.reading.quoting import words
 from tiermem.reading.search import LookUp
 from tiermem.reading.turns import FoundTurn
-from tiermem.reasoning.interface import LikelyWords, Point
+from tiermem.reasoning.interface import LikelyWords, PointAtTurns
 from tiermem.text import search_stems
 from tiermem.text.dates import timestamp
-from tiermem.text.histories import SaidTurn
 from tiermem.text.taken_back import LEFT_OUT, kept
 from tiermem.text.unicode import replace_surrogates
 from tiermem.trust import TrustLevels
@@ -31,8 +32,6 @@ LONGEST_NEXT = 160
 """Characters of what was said next."""
 _RANKED = 10
 """Turns that the lines are chosen from, the best by search."""
-READER_WEIGHT = 0.6
-"""What the lead of a turn's likeliest words, in logits, counts beside the score of the search."""
 _FAR_BEHIND = 6.0
 """A line that is older than the first and this much below it by score is left out."""
 _SOON = 3
@@ -41,9 +40,16 @@ _SOON = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidLines:
-    """Lines, best first, and what could not run as meant."""
+    """Lines, best first, and what could not run as meant.
+
+    `probability` is that of the first line holding what is asked for, `None` where it is not known.
+    `is_likely` says that it is high enough for the risk that was chosen.
+    """
 
     lines: tuple[CitedSentence, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    probability: float | None = None
+    is_likely: bool = False
     degradations: tuple[Degradation, ...] = ()
 
 
@@ -58,42 +64,46 @@ class _RankedTurn:
     marked: tuple[int, int] | None = None
 
 
-async def find_lines(question: str, lookup: LookUp, point: Point | None = None) -> SaidLines:
+async def find_lines(question: str, lookup: LookUp, point: PointAtTurns | None = None) -> SaidLines:
     """The lines for a question, of turns that the view of `lookup` shows.
 
-    Without `point` they are in the order of the search; with it their score is that of the search and
-    `READER_WEIGHT` of the lead of their likeliest words, which are marked.
+    They are in the order of the scores by `point`; without it, or where it tells nothing, of the search.
     """
     found = await lookup.turns(question)
-    asked = frozenset(search_stems(question))
     turns = [turn for turn in found.turns if turn.line.turn is not None][:_RANKED]
     texts = [readable_text(turn) for turn in turns]
-    likely: Sequence[LikelyWords | None] | None = None
-    if point is not None and turns:
-        likely = await point(question, list(map(_said_turn, turns, texts)))
-    ranked = [
-        _as_ranked(asked, *one) for one in zip(turns, texts, likely or [None] * len(turns), strict=True)
-    ]
+    said = [replace(turn.said_turn(), text=text) for turn, text in zip(turns, texts, strict=True)]
+    pointed = await point(question, said, [turn.score for turn in turns]) if point is not None else None
+    asked = frozenset(search_stems(question))
+    ranked = [_by_words(turn, text, asked) for turn, text in zip(turns, texts, strict=True)]
+    if pointed is not None:
+        scored = zip(ranked, pointed.words, pointed.scores, strict=True)
+        ranked = [_by_likely_words(*one) for one in scored]
     chosen = choose_lines(ranked)
-    return SaidLines(lines=tuple(_as_lines(chosen, lookup.view.trust)), degradations=found.degradations)
+    lines = tuple(_as_lines(chosen, lookup.view.trust))
+    return SaidLines(
+        lines=lines,
+        citations=tuple(map(_cite_line, count(1), chosen, lines)),
+        probability=pointed.probability if pointed is not None else None,
+        is_likely=pointed is not None and pointed.is_likely,
+        degradations=found.degradations,
+    )
 
 
-def _said_turn(turn: FoundTurn, text: str) -> SaidTurn:
-    """The turn as a reader reads it: without words that were taken back, each character at its place."""
-    return replace(turn.said_turn(), text=text)
-
-
-def _as_ranked(asked: frozenset[str], turn: FoundTurn, text: str, words: LikelyWords | None) -> _RankedTurn:
-    """The turn with its score; its best sentence has the likeliest words, else most words of the question."""
+def _by_words(turn: FoundTurn, text: str, asked: frozenset[str]) -> _RankedTurn:
+    """The turn with its score of the search; its best sentence shares most words with the question."""
     pieces = list(cut_sentences(text, longest=LONGEST_LINE)) or [(0, len(text))]
     best = max(pieces, key=lambda piece: len(asked.intersection(search_stems(text[slice(*piece)]))))
-    if words is None:
-        return _RankedTurn(turn=turn, score=turn.score, text=text, best=best)
-    marked = (words.start, words.end) if words.start < words.end else None
-    if marked is not None:
-        best = next((piece for piece in pieces if marked[0] < piece[1]), best)
-    score = turn.score + READER_WEIGHT * words.lead
-    return _RankedTurn(turn=turn, score=score, text=text, best=best, marked=marked)
+    return _RankedTurn(turn=turn, score=turn.score, text=text, best=best)
+
+
+def _by_likely_words(one: _RankedTurn, words: LikelyWords, score: float) -> _RankedTurn:
+    """The same with this score, and the sentence with these words as its best."""
+    if words.start == words.end:
+        return replace(one, score=score)
+    pieces = cut_sentences(one.text, longest=LONGEST_LINE)
+    best = next((piece for piece in pieces if words.start < piece[1]), one.best)
+    return replace(one, score=score, best=best, marked=(words.start, words.end))
 
 
 def readable_text(turn: FoundTurn) -> str:
@@ -149,8 +159,30 @@ def _as_line(
         said_at=said.said_at if said is not None else None,
         span=place,
         turn=turn.line.address,
+        session=turn.page.session,
         role=said.role if said is not None else None,
         trust=trust.of(said) if said is not None else None,
+    )
+
+
+def _cite_line(number: int, one: _RankedTurn, line: CitedSentence) -> Citation:
+    page = one.turn.page
+    spans = kept(page, one.turn.line.body, one.turn.line.end)
+    if len(spans) == 1 and line.span is not None:
+        spans = (line.span,)
+    quote = f" {LEFT_OUT} ".join(words(page, span) for span in spans)
+    return Citation(
+        number=number,
+        claim=quote,
+        quote=quote,
+        spans=spans,
+        support="quoted",
+        speaker=line.speaker,
+        said_at=line.said_at,
+        trust=line.trust,
+        turn=line.turn,
+        session=line.session,
+        role=line.role,
     )
 
 

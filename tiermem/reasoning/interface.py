@@ -105,11 +105,27 @@ class LikelyWords:
     lead: float
 
 
-class Point(Protocol):
-    """Which words of each of these turns are likeliest to answer?"""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointedTurns:
+    """The likeliest words and the score of each of some turns, in order.
 
-    async def __call__(self, question: str, turns: Sequence[SaidTurn]) -> Sequence[LikelyWords] | None:
-        """The likeliest words of each turn, in order; `None` where it cannot be told on this machine."""
+    `probability` is that of the turn with the highest score holding what is asked for, from a calibration;
+    `None` where there is none. `is_likely` says that it is high enough for the risk that was chosen.
+    """
+
+    words: tuple[LikelyWords, ...]
+    scores: tuple[float, ...]
+    probability: float | None = None
+    is_likely: bool = False
+
+
+class PointAtTurns(Protocol):
+    """Which of these turns holds what is asked for, in which of its words?"""
+
+    async def __call__(
+        self, question: str, turns: Sequence[SaidTurn], found: Sequence[float]
+    ) -> PointedTurns | None:
+        """Score the turns; `found` are their scores of the search. `None` where it scores none."""
         ...
 
 
@@ -191,8 +207,8 @@ class Engine:
     Without a `route` nothing is decided before the answer is worded: `compose` says itself whether what was
     recalled is enough (`router="fused"`). `free` engines make no call that anybody pays for. With
     `best_first`, `compose` reads the first few pieces alone: where more turns are added, what was found
-    comes before them. `point` orders the lines that are displayed where nothing is answered; without it they
-    are in the order of the search.
+    comes before them. Without `compose` nothing is worded: answers are lines as they were said. `point`
+    orders these; without it they are in the order of the search.
     """
 
     name: str
@@ -200,9 +216,9 @@ class Engine:
     route: Route | None
     integrate: Integrate
     plan: Plan
-    compose: Compose
+    compose: Compose | None
     select: Select
     reconcile: Reconcile
     free: bool = False
     best_first: bool = False
-    point: Point | None = None
+    point: PointAtTurns | None = None

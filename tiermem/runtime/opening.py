@@ -161,12 +161,18 @@ def _engine(
             risk=settings.risk,
             embedder=embedder,
             weights=settings.weights,
-            trust=TrustLevels(names=settings.trust_levels),
         )
+    if made.compose is None:
+        if settings.router is not None:
+            raise InvalidInput(
+                f"router={settings.router!r} decides when a language model reads more, and none is named: "
+                "pass model='…', or leave router out"
+            )
+        return made
     if settings.router is not None:
         made = with_router(made, settings.router)
     elif not isinstance(engine, Engine):
-        made = with_router(made, "gate" if made.free else "fused")
+        made = with_router(made, "fused")
     return made
 
 

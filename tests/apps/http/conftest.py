@@ -18,9 +18,10 @@ from tiermem.apps.http.keys import Keys
 from tiermem.apps.http.limits import Limits
 from tiermem.apps.http.run import server
 from tiermem.apps.http.service import Service
+from tiermem.reasoning import by_rules
 
 SETTINGS: dict[str, Any] = {
-    "engine": "local",
+    "engine": by_rules(),
     "embedder": "hashed",
     "distil": "inline",
     "write_back": "inline",

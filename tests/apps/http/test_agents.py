@@ -21,6 +21,7 @@ from tiermem.apps.http.keys import Keys
 from tiermem.apps.http.service import OPERATIONS
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import Forbidden, InvalidInput, MemoryClosed, UnknownId
+from tiermem.reasoning import by_rules
 from tiermem.wire import Right
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +48,7 @@ def _over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         given = {"embedder": HashEmbedder(), "distil": "inline", "write_back": "inline", **settings}
         store = tmp_path / "store"
         token, _ = keys_of(store).make("owner", spaces=["*"], rights=["admin"])
-        server = Server(store, engine="local", **given)
+        server = Server(store, engine=by_rules(), **given)
         try:
             async with await AsyncMemory.open(server.url, key=token) as memory:
                 yield memory

@@ -127,7 +127,7 @@ async def test_looking_is_read_only_unless_it_is_asked_for(
     async with looked_at(tmp_path, write=False) as client:
         assert (await posted(client, "open"))["may"] == ["read"]
         answer = await posted(client, "ask", question="What is Biscuit allergic to?")
-        assert (answer["text"], answer["recorded"]) == ("chicken", False)
+        assert (answer["said"][0]["text"], answer["recorded"]) == (SAID, False)
         (unit,) = await posted(client, "units")
         assert await posted(client, "erase", session="main", reason="asked to") == 403
         assert await posted(client, "withdraw", unit_id=unit["id"], reason="asked to") == 403

@@ -120,7 +120,7 @@ BUGS = (
         name="a title stands before the session that has this id",
         file="tiermem/api/caller.py",
         function="SpaceCaller.find_session",
-        before="any(name == one.session for one in sessions)",
+        before="name in await ledger.sessions()",
         after="False",
         found_by=("tests/api/test_titles.py",),
     ),

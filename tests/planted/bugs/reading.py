@@ -316,7 +316,7 @@ BUGS = (
         file="tiermem/reading/compose.py",
         function="better",
         before="""
-            if new.holds and not new.by_rules:
+            if new.holds:
                 return new
             return next((one for one in before if one.holds), new)
         """,

@@ -70,25 +70,16 @@ def _tell(step: AskStep) -> None:
 def _answer(answer: Answer, cost: ReadingCost, titles: Mapping[str, str]) -> Group:
     """The words, how they were come by, and their numbered sources."""
     words = Text(show_controls(answer.text), style="yellow" if answer.abstained else "bold")
-    head: list[RenderableType] = said_lines(answer) or [Padding(words, (0, 2))]
+    head: list[RenderableType] = said_lines(answer, titles) or [Padding(words, (0, 2))]
     parts: list[RenderableType] = [*head, Text(), pairs(_came_by(answer, cost))]
-    if answer.citations:
+    if answer.citations and not answer.said:
         parts += [Text(), _sources(answer.citations, titles)]
     return Group(*parts)
 
 
 def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
-    from tiermem.reasoning import by_rules
-    from tiermem.reasoning.rules.engine import NAME_WITH_READER
-
     trace, usage = answer.trace, answer.usage
     rows = [*answer_rows(answer, out()), ("read", tokens(cost))]
-    if trace.engine == NAME_WITH_READER:
-        rows.append(
-            ("engine", "local reader and rules, no model: words of what was said, or computed from it")
-        )
-    if trace.engine == by_rules().name:
-        rows.append(("engine", "local rules, no model: extracts of what was said, or computed from it"))
     if usage.calls:
         price = ", cost unknown" if usage.cost is None else f", ${usage.cost:.4f}"
         said = (
@@ -120,7 +111,7 @@ def _next_steps(question: str, answer: Answer, place: options.Place) -> list[Tex
     if answer.said and answer.said[0].turn is not None:
         turn = place.command("page", answer.said[0].turn)
         steps.append(next_step("read the nearest on its page", turn))
-    if answer.said and answer.trace.way == "recall":
+    if answer.said and answer.trace.way == "recall" and answer.trace.decision.router != "said":
         again = place.command("ask", question) + " --mode raw"
         steps.append(next_step("have the pages read for it", again))
     return steps

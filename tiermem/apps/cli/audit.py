@@ -87,7 +87,7 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
     head += [("check", _check(check)) for check in trace.checks]
     head += [("derived", _derivation_text(one)) for one in trail.derivations]
     head += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
-    parts: list[RenderableType] = [pairs(head)]
+    parts: list[RenderableType] = [pairs(head), *said_lines(answer)]
     for cited in trail.citations:
         parts += [Text(), _claim(cited.citation, cited.chosen_by, intact=cited.intact)]
         spans = cited.citation.spans
@@ -96,7 +96,6 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
         parts += [Text(f"missing: {show_controls(what)}", style="red") for what in cited.missing]
     if not trail.citations:
         parts += [Text(), Text("No citations: nothing that was found supports an answer.", style="yellow")]
-    parts += said_lines(answer)
     return Group(*parts)
 
 

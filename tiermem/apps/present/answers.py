@@ -15,7 +15,8 @@ from pagestore import Page, PageLine, Span
 from tiermem.apps.present.reading_cost import ReadingCost
 from tiermem.apps.present.tables import counted, short
 from tiermem.apps.present.terminal import when
-from tiermem.model import NEAREST, Answer, CitedSentence, MarkedPage, Way
+from tiermem.apps.present.titles import title_suffix
+from tiermem.model import Answer, CitedSentence, MarkedPage, Way
 from tiermem.text.unicode import show_controls
 
 MARK = "bold black on bright_yellow"
@@ -28,23 +29,25 @@ _AROUND = 1
 """Turns shown before and after a cited one."""
 
 
-def said_lines(answer: Answer) -> list[RenderableType]:
-    """The lines that were said nearest to a question, each with its turn and page, and what was said next."""
+def said_lines(answer: Answer, titles: Mapping[str, str] | None = None) -> list[RenderableType]:
+    """The lines that were said about a question, each with its turn and page, and what was said next."""
     if not answer.said:
         return []
+    heading = answer.text.partition("\n")[0]
     return [
-        Text(f"\n{NEAREST}", style="yellow"),
-        *(Padding(_said_line(line), (0, 0, 0, 2)) for line in answer.said),
+        Text(f"\n{heading}", style="yellow" if answer.abstained else "bold"),
+        *(Padding(_said_line(line, titles or {}), (0, 0, 0, 2)) for line in answer.said),
     ]
 
 
-def _said_line(line: CitedSentence) -> Text:
+def _said_line(line: CitedSentence, titles: Mapping[str, str]) -> Text:
     shown = Text(show_controls(str(line)))
     if line.next is not None:
         shown.append(f"\nthen {show_controls(str(line.next))}", style="dim")
     pages = [short(line.span.page_id)] if line.span is not None else []
     where = ", ".join([*([line.turn] if line.turn is not None else []), *pages])
-    return shown.append(f"\n{where}", style="dim")
+    chat = title_suffix(line.session, titles, separator=" · ")
+    return shown.append(f"\n{where}{chat}", style="dim")
 
 
 def route(answer: Answer) -> Text:
@@ -76,6 +79,7 @@ def next_step(what: str, command: str) -> Text:
 
 
 STYLES: Mapping[str | None, str] = {
+    "said": "green",
     "quoted": "green",
     "computed": "green",
     "worded": "yellow",
@@ -87,7 +91,7 @@ def support(answer: Answer) -> Text:
     from tiermem.proof.in_words import support_in_words
 
     shown = Text(show_controls(support_in_words(answer)), style=STYLES.get(answer.support, "dim"))
-    if answer.support is None or answer.complete:
+    if answer.support is None or answer.complete is not False:
         return shown
     return shown.append(f"; incomplete: {show_controls(answer.missing or 'not shown what')}", style="yellow")
 
@@ -121,10 +125,10 @@ def _sentence(sentence: CitedSentence, console: Console) -> Text:
 
 
 def how_likely(answer: Answer) -> list[tuple[str, str | Text]]:
-    """A row with the probability that the answer is right; none where it is not known."""
+    """A row with the probability that the first line holds what is asked for; none where it is not known."""
     if answer.probability is None:
         return []
-    return [("probability", f"{answer.probability:.0%} to be right, by its calibration")]
+    return [("probability", f"{answer.probability:.0%} that the first line holds it, by its calibration")]
 
 
 def cited_in_page(page: Page, spans: Sequence[Span], console: Console) -> Panel:

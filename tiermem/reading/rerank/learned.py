@@ -62,12 +62,12 @@ class LearnedReranker:
         return [one.score + LEAD * lead for one, lead in zip(found, judged, strict=True)]
 
     def _leads(self, question: str, turns: Sequence[SaidTurn]) -> list[float]:
-        from tiermem.reasoning.learned.leads import leads
+        from tiermem.reasoning.learned.pointing import point_at_words
         from tiermem.reasoning.learned.shared import shared_reader
 
         if self._reader is None:  # two threads at once are given the same one
             self._reader = shared_reader(self._factors, self._weights)
-        return leads(self._reader, question, turns)
+        return [words.lead for words in point_at_words(self._reader, question, turns)]
 
 
 async def open_learned(request: RerankerRequest) -> LearnedReranker:

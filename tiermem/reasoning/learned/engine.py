@@ -15,7 +15,7 @@ from anyio import to_thread
 from tiermem.embedding.weights import weights_here
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
-from tiermem.reasoning.interface import ABSTAINED, Draft, Engine, LikelyWords
+from tiermem.reasoning.interface import ABSTAINED, Draft, Engine, PointedTurns
 from tiermem.reasoning.learned.answering import PointedAt, point
 from tiermem.reasoning.learned.calibration import (
     DEFAULT_RISK,
@@ -25,8 +25,8 @@ from tiermem.reasoning.learned.calibration import (
     read_calibration,
 )
 from tiermem.reasoning.learned.factors import SHIPPED, read_head, texts_of
+from tiermem.reasoning.learned.first_line import FirstLineCalibration, read_first_line, score_turns
 from tiermem.reasoning.learned.fitting import NOTHING, ExpectedAnswer, expected_answer
-from tiermem.reasoning.learned.pointing import point_at_words
 from tiermem.reasoning.rules import by_rules
 from tiermem.reasoning.rules.assertion import require_assertion
 from tiermem.reasoning.rules.compose import extract_answer
@@ -193,24 +193,42 @@ class ComposeByReader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointByReader:
-    """Points at the likeliest words of turns. If the caller `named` no reader and the weights of the shipped
-    one are not on this machine, it points at none.
+    """Scores turns by the search and by how likely their words are to answer.
+
+    `risk` is the share of first lines that may not hold what is asked for, where they are called likely. It
+    scores none where the calibration in the reader's file is not for this `embedder`, and where the caller
+    `named` no reader and the weights of the shipped one are not on this machine.
     """
 
     opened: _LazyReader
+    risk: float
+    embedder: str
     named: bool
 
-    async def __call__(self, question: str, turns: Sequence[SaidTurn]) -> Sequence[LikelyWords] | None:
-        """See `Point`; `InvalidInput` where the file of the reader is none."""
-        if not self.named and not self.opened.possible:
+    async def __call__(
+        self, question: str, turns: Sequence[SaidTurn], found: Sequence[float]
+    ) -> PointedTurns | None:
+        """See `PointAtTurns`; `InvalidInput` where the file of the reader is none."""
+        if not turns or (not self.named and not self.opened.possible):
             return None
-        return await to_thread.run_sync(self._point, question, turns)
+        return await to_thread.run_sync(self._point, question, turns, found)
 
-    def _point(self, question: str, turns: Sequence[SaidTurn]) -> Sequence[LikelyWords]:
+    def _point(self, question: str, turns: Sequence[SaidTurn], found: Sequence[float]) -> PointedTurns | None:
+        reader = self.opened.get()
+        calibration = self.opened.first_line
+        if calibration is None or not calibration.holds_for(self.embedder):
+            return None
         try:
-            return point_at_words(self.opened.get(), question, turns)
+            scored = score_turns(reader, question, turns, found)
+            probability = calibration.probability(scored.signals)
         except FloatingPointError as error:
             raise _refusal(self.opened.factors, error) from error
+        return PointedTurns(
+            words=scored.words,
+            scores=scored.scores,
+            probability=probability,
+            is_likely=probability >= calibration.threshold(self.risk),
+        )
 
 
 class _LazyReader:
@@ -222,6 +240,7 @@ class _LazyReader:
         self._lock = Lock()
         self._reader: LearnedReader | None = None
         self.calibration: Calibration | None = None
+        self.first_line: FirstLineCalibration | None = None
 
     @property
     def possible(self) -> bool:
@@ -237,6 +256,7 @@ class _LazyReader:
                 try:
                     reader = shared_reader(self.factors, self._weights)
                     self.calibration = read_calibration(reader.header)
+                    self.first_line = read_first_line(reader.header)
                     self._reader = reader
                 except (OSError, KeyError, ValueError) as error:
                     raise _refusal(self.factors, error) from error
@@ -249,6 +269,16 @@ def _refusal(file: Path, error: Exception) -> InvalidInput:
         f"{str(file)!r} cannot be opened as a reader ({error}): name the file that "
         "`python -m eval.research train` writes, or choose reader='none'"
     )
+
+
+def _reader_file(factors: str | Path) -> Path:
+    file = Path(factors).expanduser()
+    if not file.is_file():
+        raise InvalidInput(
+            f"no reader at {str(file)!r}: `python -m eval.research train`, in a checkout, makes one; "
+            "without it, choose reader='none'"
+        )
+    return file
 
 
 def by_reader(
@@ -265,12 +295,7 @@ def by_reader(
     of given answers that may be wrong (0 to 1): what is less sure is left unanswered. It is kept only with
     the `embedder` (its name) the reader was calibrated with. Raises `InvalidInput` where there is no file.
     """
-    file = Path(factors).expanduser()
-    if not file.is_file():
-        raise InvalidInput(
-            f"no reader at {str(file)!r}: `python -m eval.research train`, in a checkout, makes one; "
-            "without it, choose engine='local'"
-        )
+    file = _reader_file(factors)
     return _engine(file, weights, risk=risk, embedder=embedder, named=True, trust=trust)
 
 
@@ -285,7 +310,7 @@ def _engine(
 ) -> Engine:
     opened = _LazyReader(file, None if weights is None else Path(weights).expanduser())
     compose = ComposeByReader(opened=opened, risk=risk, embedder=embedder, named=named, trust=trust)
-    point = PointByReader(opened=opened, named=named)
+    point = PointByReader(opened=opened, risk=risk, embedder=embedder, named=named)
     has_reader = named or opened.possible
     return replace(by_rules(), name=NAME_WITH_READER, compose=compose, best_first=has_reader, point=point)
 
@@ -297,25 +322,25 @@ def with_reader(
     risk: float,
     embedder: str,
     weights: str | Path | None = None,
-    trust: TrustLevels = DEFAULT_TRUST,
 ) -> Engine:
-    """Rules with the reader that was chosen: `none`; `auto`, the one that comes with the package, where it is
-    there and its calibration holds for this `embedder`; or the file of one (`InvalidInput` where it is not).
+    """The engine with the reader that was chosen to order lines: `none`; `auto`, the one that comes with the
+    package, where it is there and its calibration holds for this `embedder`; or the file of one
+    (`InvalidInput` where it is not).
     """
-    engine = replace(engine, compose=by_rules(trust).compose)
     if reader == "none":
         return engine
-    if reader != "auto":
-        return by_reader(reader, weights=weights, risk=risk, embedder=embedder, trust=trust)
-    if not SHIPPED.is_file():
+    named = reader != "auto"
+    file = _reader_file(reader) if named else SHIPPED
+    if not file.is_file():
         return engine
     try:
-        calibration = read_calibration(texts_of(read_head(SHIPPED)))
+        calibration = read_first_line(texts_of(read_head(file)))
     except (OSError, ValueError) as error:
-        raise _refusal(SHIPPED, error) from error
+        raise _refusal(file, error) from error
     if calibration is None or not calibration.holds_for(embedder):
         return engine
-    return _engine(SHIPPED, weights, risk=risk, embedder=embedder, named=False, trust=trust)
+    opened = _LazyReader(file, None if weights is None else Path(weights).expanduser())
+    return replace(engine, point=PointByReader(opened=opened, risk=risk, embedder=embedder, named=named))
 
 
 def turns_of(evidence: Sequence[Evidence], trust: TrustLevels = DEFAULT_TRUST) -> list[tuple[int, SaidTurn]]:

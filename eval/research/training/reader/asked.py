@@ -1,5 +1,6 @@
-"""What the whole product answers with a reader, however unsure: the answer, what is known of it, and whether
-it is right. A probability is fitted to this, and what answering at a risk comes to is read off it.
+"""What the product displays for a question with a reader and no language model, and if it holds the answer.
+
+A probability is fitted to this, and what a risk comes to is read off it.
 """
 
 from __future__ import annotations
@@ -9,58 +10,73 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any
 
 from anyio import to_thread
 
-from eval.judge import ByWords
-from eval.metrics.qa import right_by_words
+from eval.metrics.lines import shows_answer
 from eval.progress import Watcher
 from eval.research.training.data.by_case import case_by_case
 from eval.research.training.data.found import memory_at
-from eval.types import Case, CaseId, Dataset, LabelledQuestion, QuestionId
-from pagestore import TokenCounter
+from eval.types import Case, CaseId, Dataset, LabelledQuestion, QuestionId, Reply
+from pagestore import Page, TokenCounter
 from tiermem.embedding.interface import Embedder
-from tiermem.model import Evidence
+from tiermem.model import Claim, Evidence
 from tiermem.reasoning import by_rules
-from tiermem.reasoning.interface import Draft
-from tiermem.reasoning.learned.calibration import Signals
-from tiermem.reasoning.learned.engine import propose
+from tiermem.reasoning.interface import ABSTAINED, Draft, PointedTurns
+from tiermem.reasoning.learned.first_line import FirstLineSignals, score_turns
 from tiermem.reasoning.learned.graph import LearnedReader
-
-_NOTHING: Final = Draft(text="", cited=(), abstained=True, complete=True)
+from tiermem.text.histories import SaidTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One question and its answer. Without `signals` nothing was found that could be one.
+    """One question, and whether its first line, or one of its lines, holds the answer.
 
-    `right` is by words; where there is nothing to be found (`answerable` is false) no answer is. `rules` is
-    what rules alone answer in the same product, "" where they abstain, and `rules_right` likewise.
+    Where there is nothing to be found (`answerable` is false) none does. Without `signals` nothing was found.
     """
 
     case: CaseId
     question: QuestionId
     category: str
     answerable: bool
-    text: str
-    right: bool
-    signals: Signals | None
-    rules: str
-    rules_right: bool
+    first: bool
+    one_of_three: bool
+    signals: FirstLineSignals | None
 
 
 class _Listening:
-    """Composes by the reader, without regard to risk, and keeps what was known of the last answer."""
+    """Scores turns by the reader, and keeps what was known of the best of the last ones."""
 
     def __init__(self, reader: LearnedReader) -> None:
         self._reader = reader
-        self.last: Signals | None = None
+        self.last: FirstLineSignals | None = None
 
-    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
-        proposed = await to_thread.run_sync(propose, self._reader, question, evidence)
-        self.last = proposed.signals if proposed else None
-        return proposed.draft if proposed else _NOTHING
+    async def __call__(
+        self, question: str, turns: Sequence[SaidTurn], found: Sequence[float]
+    ) -> PointedTurns | None:
+        if not turns:
+            return None
+        scored = await to_thread.run_sync(score_turns, self._reader, question, turns, found)
+        self.last = scored.signals
+        return PointedTurns(words=scored.words, scores=scored.scores)
+
+
+async def _abstain(
+    question: str,  # noqa: ARG001  (named as in the protocol)
+    evidence: Sequence[Evidence],  # noqa: ARG001
+    *,
+    asked_at: datetime,  # noqa: ARG001
+) -> Draft:
+    return ABSTAINED
+
+
+async def _distil_nothing(
+    pages: Sequence[Page],  # noqa: ARG001  (named as in the protocol)
+    *,
+    hints: Sequence[str] = (),  # noqa: ARG001
+) -> tuple[Claim, ...]:
+    return ()
 
 
 async def ask_all(
@@ -82,38 +98,34 @@ async def ask_all(
         for case in cases:
             yield await _ask(case, reader, embedder, counter, watcher)
 
-    about = {
-        "data": dataset.checksum,
-        "reader": named,
-        "embedder": embedder.name,
-        "judge": ByWords.name,
-    }
+    about = {"data": dataset.checksum, "reader": named, "embedder": embedder.name}
     return await case_by_case("ask", dataset, file, about=about, read=_read, do=ask, watcher=watcher)
 
 
 def _read(written: dict[str, Any]) -> Asked:
     signals = written.pop("signals")
-    return Asked(signals=Signals(**signals) if signals else None, **written)
+    return Asked(signals=FirstLineSignals(**signals) if signals else None, **written)
 
 
 async def _ask(
     case: Case, reader: LearnedReader, embedder: Embedder, counter: TokenCounter, watcher: Watcher
 ) -> list[Asked]:
     listening = _Listening(reader)
+    engine = replace(by_rules(), distil=_distil_nothing, compose=_abstain, point=listening)
     with TemporaryDirectory() as directory:
-        plain = await ruled(case, Path(directory), embedder=embedder, counter=counter)
-        engine = replace(by_rules(), compose=listening, best_first=True)
         memory = memory_at(Path(directory), engine, embedder=embedder, counter=counter)
-        await memory.reopen()
-        found = []
-        for question in case.questions:
-            if question.gold or not question.answerable:
-                listening.last = None
-                reply = await memory.ask(question.text, asked_at=question.asked_at)
-                found.append(_judged(case, question, reply.text, listening.last, plain[question.id]))
-            watcher.step("asked", case.id)
-        await memory.close()
-    return found
+        try:
+            await memory.observe(case.sessions)
+            found = []
+            for question in case.questions:
+                if question.gold or not question.answerable:
+                    listening.last = None
+                    reply = await memory.ask(question.text, asked_at=question.asked_at)
+                    found.append(_judge_lines(case, question, reply, listening.last))
+                watcher.step("asked", case.id)
+            return found
+        finally:
+            await memory.close()
 
 
 async def ruled(
@@ -128,18 +140,16 @@ async def ruled(
         await memory.close()
 
 
-def _judged(case: Case, question: LabelledQuestion, text: str, signals: Signals | None, rules: str) -> Asked:
-    def right(answer: str) -> bool:
-        return question.answerable and right_by_words(answer, question.gold)
-
+def _judge_lines(
+    case: Case, question: LabelledQuestion, reply: Reply, signals: FirstLineSignals | None
+) -> Asked:
+    hits = [shows_answer(line.turn, line.place, question) for line in reply.said if question.answerable]
     return Asked(
         case=case.id,
         question=question.id,
         category=question.category,
         answerable=question.answerable,
-        text=text,
-        right=right(text),
-        signals=signals if text else None,
-        rules=rules,
-        rules_right=right(rules),
+        first=any(hits[:1]),
+        one_of_three=any(hits),
+        signals=signals,
     )

@@ -1,4 +1,4 @@
-"""Calibrating a reader from end to end: ask, fit, tell, and write the file that is given away."""
+"""Calibrating a reader from end to end: ask, fit, report, and write the file that is published."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from eval.research.training.data.sources import SOURCES
 from eval.research.training.reader.asked import Asked, ask_all
 from eval.research.training.reader.calibrate import (
     Worth,
-    as_silent_as_rules,
-    calibrated,
-    meaning,
+    describe_probability,
+    find_worth,
+    fit_calibration,
     reliability_picture,
     risk_picture,
     shares,
     sources_of,
-    worth,
 )
 from eval.types import Dataset
 from tiermem.embedding.interface import Embedder
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import InvalidInput
 from tiermem.llm.tokens import token_counter
-from tiermem.reasoning.learned.calibration import KEY, Calibration
 from tiermem.reasoning.learned.factors import with_texts
+from tiermem.reasoning.learned.first_line import KEY, FirstLineCalibration
 from tiermem.reasoning.learned.graph import LearnedReader
 
 _OPENING: Final = (
-    "What the product answers with the small reader and no language model, and what the probability beside "
-    "an answer is worth. Right is by words: the answer holds the gold words, or has a token F1 of .5; dates "
-    "are compared as dates. The probability and the thresholds for risks were fitted on halves A of the "
-    "conversations below, whole and in excerpts, which the reader did not learn from; everything told is of "
+    "What the product displays with the small reader and no language model, and what the probability beside "
+    "it is worth. A line, which is a turn up to 240 characters around its best sentence, holds the answer if "
+    "it has a gold answer as whole words (dates by the calendar) or is of a turn of the evidence. The "
+    "probability that the first line does, and the thresholds for risks, were fitted on halves A of the "
+    "conversations below, whole and in excerpts, which the reader did not learn from; every figure is of "
     "halves B. An excerpt is one, two or four sessions as a memory of their own: a question is asked where "
-    "all of its evidence lies, and in the next one, where nobody said it."
+    "all of its evidence lies, and in the next one, where it was not said."
 )
 
 
@@ -69,17 +69,15 @@ async def run(asked: Calibrating) -> Reproduction:
     with opened_embedder(asked.precision, 1, asked.cache) as embedder:
         everything = await _answers(asked, sources, raw, embedder)
     first, second = _halves(sources, everything)
-    calibration = calibrated(
+    calibration = fit_calibration(
         [one for of in first.values() for one in of], embedder=embedder.name, fitted_on=sources_of(first)
     )
     file = asked.out / "reader.safetensors"
     file.write_bytes(with_texts(raw, {KEY: calibration.written()}))
-    every = [worth(name, of, calibration) for name, of in second.items()]
-    conversations = [one for name in asked.measure for one in first.get(name, ())]
-    same = as_silent_as_rules(worth("A", conversations, calibration))
+    every = [find_worth(name, of, calibration) for name, of in second.items()]
     (asked.out / "reliability.svg").write_text(reliability_picture(every), encoding="utf-8")
     (asked.out / "risk.svg").write_text(risk_picture(every), encoding="utf-8")
-    return _page(asked, calibration, every, same, file)
+    return _page(asked, calibration, every, file)
 
 
 async def _answers(
@@ -117,20 +115,19 @@ def _halves(
 
 
 def _page(
-    asked: Calibrating, calibration: Calibration, every: Sequence[Worth], same: float, file: Path
+    asked: Calibrating, calibration: FirstLineCalibration, every: Sequence[Worth], file: Path
 ) -> Reproduction:
-    tables = [shares(of, calibration, same) for of in every]
+    tables = [shares(of, calibration) for of in every]
     return Reproduction(
-        title="Answers without a key, and what their probability is worth",
+        title="Lines without a model, and what their probability is worth",
         opening=_OPENING,
         command=asked.command,
         data={name: checksum(asked.data, name) for name in asked.measure},
-        tables=(*tables, meaning(every)),
+        tables=(*tables, describe_probability(every)),
         claims=(),
         numbers={
             "calibration": calibration.written(),
             "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
             "bytes": file.stat().st_size,
-            "threshold as silent as rules": same,
         },
     )

@@ -25,7 +25,7 @@ from tiermem.embedding.interface import Embedder
 from tiermem.errors import InvalidInput
 from tiermem.reasoning import by_rules
 from tiermem.reasoning.learned.graph import LearnedReader
-from tiermem.reasoning.learned.leads import leads
+from tiermem.reasoning.learned.pointing import point_at_words
 
 TURNS: Final = 10
 """Turns that are judged: as many as the product has judged (`ReadingOptions.rerank_turns`)."""
@@ -130,7 +130,7 @@ async def _one(memory: TierMem, case: Case, question: LabelledQuestion, reader: 
     found = await memory.scored_turns(question.text, limit=TURNS, asked_at=question.asked_at)
     turns = [spoken(case.turn(place)) for place, _ in found]
     began = process_time()
-    lead = await to_thread.run_sync(leads, reader, question.text, turns)
+    words = await to_thread.run_sync(point_at_words, reader, question.text, turns)
     took = 1000 * (process_time() - began)
     evidence = set(question.evidence)
     return Judged(
@@ -138,7 +138,7 @@ async def _one(memory: TierMem, case: Case, question: LabelledQuestion, reader: 
         question=question.id,
         relevant=tuple(place in evidence for place, _ in found),
         scores=tuple(score for _, score in found),
-        leads=tuple(lead),
+        leads=tuple(one.lead for one in words),
         evidence=len(evidence),
         read_ms=took,
     )

@@ -15,9 +15,8 @@ from tests.reasoning.learned import learned
 from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput
-from tiermem.reasoning import by_reader
-from tiermem.reasoning.learned.calibration import read_calibration
 from tiermem.reasoning.learned.factors import pack, unpack
+from tiermem.reasoning.learned.first_line import read_first_line
 
 
 def conversation(name: str, pet: str, price: int) -> dict[str, Any]:
@@ -57,7 +56,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_answers_of_one_half_make_a_probability_that_is_told_of_the_other(data: Path, tmp_path: Path) -> None:
+def test_lines_of_one_half_make_a_probability_that_is_reported_of_the_other(
+    data: Path, tmp_path: Path
+) -> None:
     try:
         weights = find_weights()
     except EmbedderUnavailable as error:
@@ -72,19 +73,19 @@ def test_answers_of_one_half_make_a_probability_that_is_told_of_the_other(data: 
     assert anyio.run(run, asked).numbers == found.numbers
     assert (tmp_path / "out" / "locomo.jsonl").read_bytes() == answers
     told = page(found, machine="here", commit="1a2b3c")
-    assert "Answers of the whole product, locomo, half B" in told
-    assert "Answers of the whole product, locomo in excerpts, half B" in told
-    assert "| rules alone |" in told
+    assert "Lines that hold the answer, locomo, half B" in told
+    assert "Lines that hold the answer, locomo in excerpts, half B" in told
+    assert "| every question |" in told
     _, header = unpack((tmp_path / "out" / "reader.safetensors").read_bytes())
-    calibration = read_calibration(header)
+    calibration = read_first_line(header)
     assert calibration is not None
     assert calibration.fitted_on == (
         "half A of locomo (8 questions), half A of locomo in excerpts (14 questions)"
     )
     assert (calibration.embedder, header["trained_on"]) == ("all-MiniLM-L6-v2", "[]")
     assert (tmp_path / "out" / "risk.svg").read_text().startswith("<svg")
-    engine = by_reader(tmp_path / "out" / "reader.safetensors", risk=0.95)
-    with tiermem.open(":memory:", engine=engine, index="memory") as memory:
+    calibrated = str(tmp_path / "out" / "reader.safetensors")
+    with tiermem.open(":memory:", engine="local", reader=calibrated, risk=0.95, index="memory") as memory:
         memory.add("I adopted a dog yesterday.", speaker="Ann", said_at="2023-05-08T13:56")
         answer = memory.ask("When did Ann adopt a dog?")
         assert answer.probability is not None

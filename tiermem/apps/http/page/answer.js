@@ -12,15 +12,15 @@ export function shownAnswer(answer, audited) {
   return h(
     "article",
     { class: "answer" },
-    h("p", { class: `text${answer.abstained ? " none" : ""}` }, answer.abstained ? answer.text.split("\n")[0] : withNumbers(answer)),
-    answer.abstained ? nearest(answer) : null,
+    h("p", { class: `text${answer.abstained ? " none" : ""}` }, (answer.said || []).length ? answer.text.split("\n")[0] : withNumbers(answer)),
+    saidLines(answer),
     facts(answer),
     sentences(answer),
     superseded(answer),
     unsupported(answer),
     ...cautions(answer),
-    answer.complete || (answer.abstained && !answer.missing) ? null : h("p", { class: "note" }, h("b", {}, "Missing: "), answer.missing || "a part of what was asked"),
-    answer.abstained ? null : citations(answer, audited),
+    answer.complete !== false || (answer.abstained && !answer.missing) ? null : h("p", { class: "note" }, h("b", {}, "Missing: "), answer.missing || "a part of what was asked"),
+    answer.abstained || (answer.said || []).length ? null : citations(answer, audited),
     degradations(answer.trace),
     course(answer),
   );
@@ -92,7 +92,7 @@ function wordsOf(caution, answer) {
 // Only an answer of the small reader has a probability.
 function likely({ probability }) {
   if (probability === null || probability === undefined) return [];
-  return [fact("Probability", `${Math.round(100 * probability)} %`, "to be right, by its calibration")];
+  return [fact("Probability", `${Math.round(100 * probability)} %`, "that the first line holds it, by its calibration")];
 }
 
 function spent(usage) {
@@ -210,14 +210,13 @@ function derivations(answer) {
   );
 }
 
-// What was said nearest to the question, best first. Answers of older versions of the server have no list.
-function nearest(answer) {
+// What was said about the question, best first. Answers of older versions of the server have no list.
+function saidLines(answer) {
   const lines = answer.said || [];
   if (!lines.length) return null;
   return h(
     "section",
     { class: "trail" },
-    h("p", { class: "quiet" }, "No answer was found in these."),
     h("ul", { class: "plain-list" }, lines.map((one) => h("li", {}, saidLine(one)))),
   );
 }

@@ -61,6 +61,7 @@ export function toPerson(name) {
 
 // What code checked for each grade.
 export const GRADES = {
+  said: ["Said", "Lines as they were said; whether they answer was not checked."],
   quoted: ["Quoted", "Every item is literally in a cited sentence; its meaning was not checked."],
   computed: ["Computed", "Dates are counted from a cited sentence, the rest is quoted; the calculation is stored."],
   stated: ["Stated", "The checked words are in the sources; their meaning was not checked."],
