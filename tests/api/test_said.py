@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 import tiermem
 from tests.api.conftest import OpenMemory
 from tiermem import Answer
-from tiermem.errors import UnknownId
+from tiermem.errors import InvalidInput, UnknownId
 from tiermem.model import CitedSentence, Evidence, lines_as_text
 from tiermem.reading.passages import cut_sentences
 from tiermem.reading.said import LONGEST_LINE, LONGEST_NEXT, MOST_LINES, excerpt_range
@@ -251,3 +252,44 @@ def test_nothing_is_read_of_what_was_taken_back(open_memory: OpenMemory) -> None
     memory.withdraw(memory.units()[0].id, reason="wrong")
     assert all("5259" not in line.text for line in ask(memory, "What is the alarm code?").said)
     assert point.read == ["The alarm is loud."]
+
+
+def test_what_needs_a_model_is_refused_without_one(open_memory: OpenMemory) -> None:
+    memory = open_memory(engine="local")
+    memory.add("The alarm is loud.", speaker="Bob")
+    for asked in ({"mode": "raw"}, {"budget": {"calls": 2}}):
+        with pytest.raises(InvalidInput, match="is for a language model, and none is named"):
+            memory.ask("Is the alarm loud?", **asked)
+    assert memory.ask("Is the alarm loud?", mode="summary", budget={"calls": 0, "seconds": 60}).said
+    with pytest.raises(InvalidInput, match="router='gate' decides when a language model reads more"):
+        open_memory(path=":memory:", engine="local", router="gate")
+
+
+def test_counts_of_what_only_a_model_reads_are_unknown_without_one(open_memory: OpenMemory) -> None:
+    memory = open_memory(engine="local")
+    memory.add("The alarm is loud.", speaker="Bob")
+    answer = memory.ask("Is the alarm loud?")
+    stats = memory.stats()
+    assert (stats.escalated, stats.tokens_saved, stats.tokens_saved_note) == (None, None, "")
+    assert stats.tokens_read == answer.trace.read_tokens > 0
+    assert answer.complete is None
+
+
+async def quote_first(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+    return Draft(text=evidence[0].text, cited=(0,), abstained=False)
+
+
+def test_findings_wait_until_a_model_is_named(open_memory: OpenMemory, tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    worded = open_memory(path=path, engine=replace(by_rules(), compose=quote_first), write_back="deferred")
+    worded.add("Ann adopted three cats.", speaker="Ann")
+    worded.flush()
+    assert worded.ask("How many cats did Ann adopt?", mode="raw").facts
+    assert worded.stats().findings_pending == 1
+    worded.close()
+    memory = open_memory(path=path, engine="local", write_back="inline")
+    assert memory.ask("How many cats did Ann adopt?").said
+    assert memory.consolidate().left == ("1 findings: no language model is named, which decides on them",)
+    with pytest.raises(InvalidInput, match="a language model decides on findings, none is named, and 1 wait"):
+        memory.apply_findings()
+    assert memory.stats().findings_pending == 1

@@ -300,7 +300,7 @@ def test_an_answer_without_a_model_is_lines_with_the_probability_of_the_first(st
 def test_pages_are_read_by_a_model_alone(store: Path) -> None:
     assert as_json(store, "ask", "Where is Bob's flat?", "--mode", "summary")["route"] == "ANSWER"
     refused = tiermem(store, "ask", "Where is Bob's flat?", "--mode", "raw", code=1)
-    assert "mode='raw' has pages read by a language model, and none is named" in refused.output
+    assert "mode='raw' is for a language model, and none is named" in refused.output
 
 
 # looking

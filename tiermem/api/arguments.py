@@ -478,6 +478,16 @@ def budget(value: object) -> Budget:
     return Budget(**limits)
 
 
+def require_model(engine: Engine, mode: AskMode, limits: Budget) -> None:
+    """Raise `InvalidInput` where a question is asked in a way for which no model is named."""
+    given = "mode='raw'" if mode == "raw" else "budget 'calls'" if limits.calls else ""
+    if given and engine.compose is None:
+        raise InvalidInput(
+            f"{given} is for a language model, and none is named: pass model='…' when the memory is opened, "
+            "or leave it out"
+        )
+
+
 def _amount(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise InvalidInput(f"{name} must be a number that is not negative, not {shown(value)}")

@@ -430,6 +430,7 @@ class AsyncMemory:
         scope, moment = await self._caller.scope_and_time(only, as_of=as_of)
         mode, limits, callback = arguments.mode(mode), arguments.budget(budget), arguments.on_step(on_step)
         await self._background.wait_for_index()
+        arguments.require_model(components.engine, mode, limits)
         components.meter.check()
         async with self._lock.shared():
             since = components.ledger.erasures_by_others
@@ -634,10 +635,16 @@ class AsyncMemory:
     async def apply_findings(self) -> tuple[WriteBack, ...]:
         """Decide on every finding still pending; each decision is recorded, SKIP included.
 
-        Findings a model could not decide on now stay pending and are named by `stats`.
+        Findings a model could not decide on now stay pending and are named by `stats`. Raises `InvalidInput`
+        where some are pending and no model is named, which decides on them.
         """
         self._caller.require_owner("apply_findings")
-        _ = self._caller.writable
+        components = self._caller.writable
+        if not components.writer.has_model and (pending := len(components.ledger.tier1.pending)):
+            raise InvalidInput(
+                f"a language model decides on findings, none is named, and {pending:,} wait: pass model='…' "
+                "when the memory is opened"
+            )
         await self._jobs.drain()
         report = await self._background.write_back()
         return report.decisions
@@ -1051,6 +1058,7 @@ class AsyncMemory:
             daily=components.meter.limits,
             problems=(*clock, *self._jobs.problems) if sees.all else (),
             sees=sees,
+            reads_pages=components.engine.compose is not None,
         )
 
     async def close(self) -> None:

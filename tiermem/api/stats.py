@@ -21,7 +21,8 @@ class Stats:
     `tokens_read` is the evidence all answers so far were worded from; what it would have been from what
     was recalled alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
     `tokens_saved` is what the linked pages of answers given from what was recalled would have cost beyond
-    what these read; where it is below zero, `tokens_saved_note` says why.
+    what these read; where it is below zero, `tokens_saved_note` says why. It and `escalated`, the answers for
+    which pages were read, are `None` where no model is named: nothing beyond what was recalled is read then.
     `units_cold` of the `units` are not in the index, which is to hold no more than `Settings.hot_units`: they
     are found by their words and by their turns.
     `claims_rejected` are claims whose quotes are not on the pages or plainly say otherwise, `claims_worded`
@@ -55,12 +56,12 @@ class Stats:
     findings_pending: int
     answers: int
     answered_from_recall: int
-    escalated: int
+    escalated: int | None
     abstained: int
     tokens_read: int
     tokens_raw: int
     tokens_summary: int
-    tokens_saved: int
+    tokens_saved: int | None
     tokens_saved_note: str
     usage: tuple[StepUsage, ...]
     spent_today: Usage
@@ -84,8 +85,12 @@ def stats(
     daily: Budget,
     problems: tuple[str, ...],
     sees: Visibility = EVERYTHING_SEEN,
+    reads_pages: bool = True,
 ) -> Stats:
-    """The counts of one space, of what may be seen of it; one pass over pages, units and answers."""
+    """The counts of one space, of what may be seen of it; one pass over pages, units and answers.
+
+    `reads_pages` says that questions may have pages read, which needs a model.
+    """
     answers = tuple(filter(sees.answer, tier1.answers.values()))
     ids = {info.id for info in sealed}
     pages = [page for page in tier1.pages.values() if sees.all or page.page_id in ids]
@@ -113,13 +118,13 @@ def stats(
         findings_pending=sum(sees.all or one.answer_id in given for one in tier1.pending.values()),
         answers=len(answers),
         answered_from_recall=sum(a.route == "ANSWER" and not a.abstained for a in answers),
-        escalated=sum(a.route == "ESCALATE" for a in answers),
+        escalated=sum(a.route == "ESCALATE" for a in answers) if reads_pages else None,
         abstained=sum(a.abstained for a in answers),
         tokens_read=sum(a.read_tokens for a in answers),
         tokens_raw=sum(a.raw_tokens for a in answers),
         tokens_summary=sum(a.summary_tokens for a in answers),
-        tokens_saved=saved,
-        tokens_saved_note=_NOTHING_SAVED if saved < 0 else "",
+        tokens_saved=saved if reads_pages else None,
+        tokens_saved_note=_NOTHING_SAVED if reads_pages and saved < 0 else "",
         usage=usage,
         spent_today=spent_today,
         daily=daily,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from pagestore import PageId
-from tiermem.errors import BudgetExceeded, InvalidInput, MalformedReply, ModelError
+from tiermem.errors import BudgetExceeded, MalformedReply, ModelError
 from tiermem.llm.meter import step
 from tiermem.model import (
     NEAREST,
@@ -67,11 +67,6 @@ async def ask(asking: AskRequest) -> Outcome:
 
     Raises `MalformedReply` where no reply of the model could be used, the decision of a router apart.
     """
-    if asking.engine.compose is None and asking.mode == "raw":
-        raise InvalidInput(
-            "mode='raw' has pages read by a language model, and none is named: pass model='…' when the "
-            "memory is opened, or ask without a mode"
-        )
     reading = _QuestionRun(asking)
     with step("recall"):
         recalled = await recall(asking.question, reading.lookup, count=asking.count, options=asking.options)

@@ -86,7 +86,9 @@ class Background:
         await self._jobs.wait(_INDEXING, limit=INDEXING_LIMIT)
 
     async def write_back(self) -> WriteBackReport:
-        """Decide on the findings that wait."""
+        """Decide on the findings that wait, which stay where no model is named."""
+        if not self._components.writer.has_model:
+            return WriteBackReport()
         async with self._lock.shared():
             with self._components.paying(Meter()):
                 report = await self._components.writer.apply_pending()

@@ -422,6 +422,11 @@ class Writer:
         """Decide on each finding and record the decision; what cannot be decided now stays pending."""
         return await self._write_backs.apply(findings, variant or self._options.variant)
 
+    @property
+    def has_model(self) -> bool:
+        """Whether a model words answers and decides on findings; without one they stay pending."""
+        return self._engine.compose is not None
+
     async def apply_pending(self) -> WriteBackReport:
         """`write_back` for everything that answers left pending."""
         await self._ledger.catch_up()

@@ -50,14 +50,11 @@ def stats_view(figures: tiermem.Stats) -> Group:
         (
             "answers",
             f"{figures.answers:,}: {figures.answered_from_recall:,} from what was recalled, "
-            f"{figures.escalated:,} escalated, {figures.abstained:,} abstained",
+            + ("" if figures.escalated is None else f"{figures.escalated:,} escalated, ")
+            + f"{figures.abstained:,} abstained",
         ),
         ("tokens", f"worded from {figures.tokens_read:,}; the linked pages hold {raw:,}{saved}"),
-        (
-            "unread",
-            f"{_unread(figures)}; from what was recalled alone all answers would have read "
-            f"{figures.tokens_summary:,}",
-        ),
+        *_unread(figures),
         ("today", _today(figures)),
     ]
     rows += [("problem", Text(show_controls(problem), style="yellow")) for problem in figures.problems]
@@ -69,11 +66,16 @@ def _to_index(figures: tiermem.Stats) -> str:
     return "the index not looked at" if pending is None else f"{pending:,} turns and units to index"
 
 
-def _unread(figures: tiermem.Stats) -> str:
+def _unread(figures: tiermem.Stats) -> list[tuple[str, str | Text]]:
+    """A row with what was not read of the linked pages; none where no model reads them."""
+    if figures.tokens_saved is None:
+        return []
+    unread = f"{figures.tokens_saved:,} tokens of linked pages"
     if figures.tokens_saved < 0:
         more, why = -figures.tokens_saved, figures.tokens_saved_note
-        return f"nothing: {more:,} tokens more than the linked pages ({why})"
-    return f"{figures.tokens_saved:,} tokens of linked pages"
+        unread = f"nothing: {more:,} tokens more than the linked pages ({why})"
+    summary = f"from what was recalled alone all answers would have read {figures.tokens_summary:,}"
+    return [("unread", f"{unread}; {summary}")]
 
 
 def _cost(spent: Usage) -> str:
