@@ -180,3 +180,11 @@ def test_the_row_on_sizes_sees_what_erasing_leaves(monkeypatch: pytest.MonkeyPat
     real = importlib.import_module("tiermem.writing.closure").closure
     monkeypatch.setattr(erase, "closure", lambda held, gone: real((), gone))
     assert row_named("sizes").work(Share.of("sizes", 7, 40, 5)).violations
+
+
+@pytest.mark.usefixtures("shared")
+def test_lines_without_a_model_are_words_that_were_said() -> None:
+    row = row_named("said-lines")
+    outcome = row.work(Share.of(row.name, 7, 160, 40))
+    assert outcome.count == 40
+    assert not outcome.violations
