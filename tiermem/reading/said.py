@@ -25,7 +25,7 @@ from tiermem.text.unicode import replace_surrogates
 from tiermem.trust import TrustLevels
 
 MOST_LINES = 3
-"""Lines that are given; three hold the answer to more questions than one (docs/results/answers.md)."""
+"""Lines that are given; three hold the answer to more questions than one (docs/results/probability.md)."""
 LONGEST_LINE = 240
 """Characters of a turn in a line."""
 LONGEST_NEXT = 160
