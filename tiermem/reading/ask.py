@@ -69,7 +69,13 @@ async def ask(asking: AskRequest) -> Outcome:
     """
     reading = _QuestionRun(asking)
     with step("recall"):
-        recalled = await recall(asking.question, reading.lookup, count=asking.count, options=asking.options)
+        recalled = await recall(
+            asking.question,
+            reading.lookup,
+            count=asking.count,
+            options=asking.options,
+            has_facts=asking.engine.compose is not None,
+        )
     asking.steps.done("recall", candidates=recalled.items, degradations=recalled.degradations)
     if asking.engine.compose is None:
         return await reading.display_lines(recalled)
