@@ -1,10 +1,15 @@
-"""An engine for tests: whatever judgement a test does not give fails loudly when it is asked for."""
+"""Engines for tests: one whose judgements fail unless they are given, and one that answers in quotes."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
-from tiermem.reasoning import Engine
-from tiermem.reasoning.interface import Compose
+from tiermem.model import Evidence
+from tiermem.reasoning import Draft, Engine, by_rules
+from tiermem.reasoning.interface import ABSTAINED, Compose
+from tiermem.text import search_stems, sentences
+from tiermem.text.readings import speech
 
 JUDGEMENTS = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
 
@@ -13,6 +18,30 @@ def engine(*, name: str = "test", free: bool = True, best_first: bool = False, *
     """The judgements given (`route=None`: nobody is asked beforehand); the others fail when asked."""
     given = {judgement: _unasked(judgement) for judgement in JUDGEMENTS} | judgements
     return Engine(name=name, free=free, best_first=best_first, **given)
+
+
+def quoting_engine() -> Engine:
+    """Judges by rules, and answers with the sentence that shares most words with the question."""
+    return replace(by_rules(), compose=quote_best_sentence)
+
+
+async def quote_best_sentence(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+    """The best sentence of the evidence, of a turn where one is as good, with the piece it is from as source.
+
+    An abstention where no sentence has at least half of the words of the question, stop words apart.
+    """
+    asked = set(search_stems(question))
+    best, shared, source = "", 0, -1
+    for at in sorted(range(len(evidence)), key=lambda at: evidence[at].source != "turn"):
+        said = speech(evidence[at].text)
+        speaker, text = (said.speaker, said.said) if said is not None else ("", evidence[at].text)
+        for piece in sentences(text):
+            count = len(asked & {*search_stems(speaker), *search_stems(piece.text)})
+            if count > shared:
+                best, shared, source = piece.text, count, at
+    if 2 * shared < max(1, len(asked)):
+        return ABSTAINED
+    return Draft(text=best, cited=(source,), abstained=False)
 
 
 def compose_of(engine: Engine) -> Compose:

@@ -1,4 +1,4 @@
-"""A memory as small as can be real: embedded index, local engine, a hash embedder, a temporary store."""
+"""A memory as small as can be real: embedded index, answers in quotes, a hash embedder, a temporary store."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import tiermem
+from tests.engines import quoting_engine
 from tests.stores import NewAddress, is_on_postgresql
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.reasoning import by_rules
 
 OpenMemory = Callable[..., tiermem.Memory]
 
@@ -33,7 +33,7 @@ DIALOGUE = [
 ]
 
 
-OPTIONS: dict[str, Any] = {"engine": by_rules(), "write_back": "inline", "distil": "inline"}
+OPTIONS: dict[str, Any] = {"engine": quoting_engine(), "write_back": "inline", "distil": "inline"}
 
 
 @pytest.fixture(autouse=True)

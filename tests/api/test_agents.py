@@ -18,13 +18,13 @@ import tiermem
 from pagestore import PageId, Span, Turn
 from pagestore.bundle import encode, verify_bundle
 from pagestore.errors import PageNotFound, PageStoreError
+from tests.engines import quoting_engine
 from tests.reading.world import ListIndex
 from tiermem import AsyncMemory
 from tiermem.dialogue import read_dialogue
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, MemoryClosed, TierMemError, UnknownId
 from tiermem.model import Evidence
-from tiermem.reasoning import by_rules
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +36,7 @@ MINE = "The green boat lies in the harbour."
 @asynccontextmanager
 async def opened(**settings: Any) -> AsyncIterator[AsyncMemory]:
     given = {"embedder": HashEmbedder(), "distil": "inline", "write_back": "inline", **settings}
-    async with await AsyncMemory.open(":memory:", engine=by_rules(), **given) as memory:
+    async with await AsyncMemory.open(":memory:", engine=quoting_engine(), **given) as memory:
         yield memory
 
 

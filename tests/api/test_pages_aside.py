@@ -19,13 +19,14 @@ from typer.testing import CliRunner
 
 import tiermem
 from tests.api.conftest import OpenMemory
+from tests.engines import quoting_engine
 from tests.writing.parts import GARDEN, S1, DictIndex, Rules
 from tests.writing.parts import opened as ledger_opened
 from tiermem.apps.cli.app import app
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import Unexpected
 from tiermem.ledger import Ledger
-from tiermem.reasoning import by_rules, engine_named
+from tiermem.reasoning import engine_named
 from tiermem.writing import Writer
 
 pytestmark = pytest.mark.unexpected
@@ -326,7 +327,7 @@ def test_a_fault_that_no_page_is_to_blame_for_is_raised_as_ours_with_the_cause(
     async def fails(*args: Any, **kwargs: Any) -> Any:
         raise fault
 
-    engine = replace(by_rules(), route=fails)
+    engine = replace(quoting_engine(), route=fails)
     memory = open_memory(engine=engine)
     with pytest.raises(Unexpected, match="the engine is broken") as raised:
         memory.ask("How many sails?")

@@ -112,7 +112,7 @@ def test_levels_of_ones_own_are_ordered_as_given(open_memory: OpenMemory) -> Non
 def test_what_is_made_of_an_answer_that_was_left_open_is_trusted_as_what_it_displayed(
     open_memory: OpenMemory, said: str, question: str
 ) -> None:
-    memory = open_memory(path=":memory:", index=ListIndex())
+    memory = open_memory(path=":memory:", index=ListIndex(), engine="local")
     memory.add(said, speaker="page", trust="web")
     answer = memory.ask(question)
     assert answer.abstained

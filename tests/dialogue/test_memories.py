@@ -14,6 +14,7 @@ import pytest
 import tiermem
 from pagestore import Turn
 from tests.dialogue.mutations import mutated
+from tests.engines import quoting_engine
 from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.dialogue import database as foreign
 from tiermem.dialogue.database import as_json
@@ -21,7 +22,6 @@ from tiermem.dialogue.formats.mem0 import TABLES as TABLES_READ
 from tiermem.dialogue.formats.memories import ROLE
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import NotDialogue, TierMemError
-from tiermem.reasoning import by_rules
 from tiermem.trust import DEFAULT_TRUST, kind_of_role
 
 FILES = Path(__file__).parent / "memories"
@@ -316,7 +316,7 @@ def test_a_damaged_file_is_no_dialogue_and_never_a_surprise(tmp_path: Path) -> N
 
 
 def test_what_only_another_memory_says_has_a_caution_until_somebody_said_it(tmp_path: Path) -> None:
-    with tiermem.open(tmp_path / "memory", engine=by_rules(), embedder=HashEmbedder()) as memory:
+    with tiermem.open(tmp_path / "memory", engine=quoting_engine(), embedder=HashEmbedder()) as memory:
         for session, held in read("mem0.json").items():
             assert memory.add(held, session=session).new == 4
             assert memory.add(held, session=session).known == 4
@@ -325,7 +325,8 @@ def test_what_only_another_memory_says_has_a_caution_until_somebody_said_it(tmp_
         assert units["mem0: User's dog Biscuit is allergic to chicken"] == ("worded", "tool")
         question = "What is Biscuit allergic to?"
         given = memory.ask(question)
-        assert (given.text, given.support, given.supported) == ("chicken", "quoted", False)
+        assert "chicken" in given.text
+        assert (given.support, given.supported) == ("quoted", False)
         assert [one.code for one in given.cautions] == ["memory"]
         assert [(one.speaker, one.support, one.trust) for one in given.citations] == [
             ("mem0", "worded", "tool")
@@ -337,13 +338,14 @@ def test_what_only_another_memory_says_has_a_caution_until_somebody_said_it(tmp_
         memory.add("My dog Biscuit is allergic to chicken.", speaker="Ann", session="ann")
         memory.flush()
         proved = memory.ask(question)
-        assert (proved.text, proved.support, proved.supported) == ("chicken", "quoted", True)
+        assert (proved.text, proved.support) == ("My dog Biscuit is allergic to chicken.", "quoted")
+        assert proved.supported
         assert "Ann" in {one.speaker for one in proved.citations}
 
 
 def test_where_only_what_is_proved_may_be_answered_another_memory_is_not_enough(tmp_path: Path) -> None:
     with tiermem.open(
-        tmp_path / "memory", engine=by_rules(), embedder=HashEmbedder(), unproved="abstain"
+        tmp_path / "memory", engine=quoting_engine(), embedder=HashEmbedder(), unproved="abstain"
     ) as memory:
         memory.add(read("mem0.json")["mem0:ann"])
         memory.flush()

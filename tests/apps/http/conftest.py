@@ -12,16 +12,16 @@ import pytest
 
 import tiermem
 from tests.api.conftest import OpenMemory
+from tests.engines import quoting_engine
 from tiermem.apps.http.app import application
 from tiermem.apps.http.connections import LimitedServer
 from tiermem.apps.http.keys import Keys
 from tiermem.apps.http.limits import Limits
 from tiermem.apps.http.run import server
 from tiermem.apps.http.service import Service
-from tiermem.reasoning import by_rules
 
 SETTINGS: dict[str, Any] = {
-    "engine": by_rules(),
+    "engine": quoting_engine(),
     "embedder": "hashed",
     "distil": "inline",
     "write_back": "inline",

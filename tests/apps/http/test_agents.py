@@ -14,6 +14,7 @@ from tests.api import test_agents as local
 from tests.apps.http.conftest import SAID, Server, Serving, bearer, keys_of
 from tests.apps.http.test_access import status
 from tests.apps.test_commands import tiermem as command
+from tests.engines import quoting_engine
 from tiermem import AsyncMemory
 from tiermem.api.connection import Connection
 from tiermem.api.remote import RemoteMemory
@@ -21,7 +22,6 @@ from tiermem.apps.http.keys import Keys
 from tiermem.apps.http.service import OPERATIONS
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import Forbidden, InvalidInput, MemoryClosed, UnknownId
-from tiermem.reasoning import by_rules
 from tiermem.wire import Right
 
 pytestmark = pytest.mark.anyio
@@ -48,7 +48,7 @@ def _over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         given = {"embedder": HashEmbedder(), "distil": "inline", "write_back": "inline", **settings}
         store = tmp_path / "store"
         token, _ = keys_of(store).make("owner", spaces=["*"], rights=["admin"])
-        server = Server(store, engine=by_rules(), **given)
+        server = Server(store, engine=quoting_engine(), **given)
         try:
             async with await AsyncMemory.open(server.url, key=token) as memory:
                 yield memory

@@ -208,7 +208,7 @@ def test_a_key_is_for_a_server_and_shown_nowhere(tmp_path: Path) -> None:
             assert token not in repr(memory)
             assert token not in repr(vars(vars(memory._async)["_connection"]))
         with tiermem.open(server.url, space="ann", key=reader) as memory:
-            assert memory.ask("What is Biscuit allergic to?").text == "chicken"
+            assert memory.ask("What is Biscuit allergic to?").text == SAID
             with pytest.raises(Forbidden, match="write"):
                 memory.add("No.")
             keys.revoke(key.id)
@@ -269,7 +269,7 @@ async def test_an_awaited_memory_over_http_is_one_too(server: Server) -> None:
         assert (memory.space, memory.engine) == ("awaited", "local")
         assert "awaited" in repr(memory)
         assert (await memory.add(SAID)).new == 1
-        assert (await memory.ask("What is Biscuit allergic to?")).text == "chicken"
+        assert (await memory.ask("What is Biscuit allergic to?")).text == SAID
 
 
 def test_too_much_at_once_is_told_as_such(server: Server) -> None:

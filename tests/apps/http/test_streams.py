@@ -57,7 +57,7 @@ async def test_a_question_streams_its_steps_and_then_the_answer(serving: Serving
         *steps, (last, answer) = await told(
             client, "ask", question="What is Biscuit allergic to?", mode="raw"
         )
-        assert (last, answer["text"]) == ("result", "chicken")
+        assert (last, answer["text"]) == ("result", SAID)
         assert {name for name, _ in steps} == {"step"}
         assert [one["name"] for _, one in steps][:2] == ["recall", "route"]
         assert [one["decision"] for _, one in steps if one["decision"]] == [answer["trace"]["decision"]]
