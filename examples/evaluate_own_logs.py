@@ -4,7 +4,7 @@
 
 A question is a line of JSON: {"question": "…", "answer": "…", "words": "…"}. `words` stand in the turn that
 tells it; without an `answer` the question is one that nothing in the logs answers. For each it is counted
-whether the words were found, whether the answer has what you expect, whether code confirmed its words, and
+whether the words are among the lines or the citations, whether what is displayed has what you expect, and
 what it cost.
 """
 
@@ -28,7 +28,7 @@ class Row:
     question: str
     given: str
     found: bool
-    """Whether the words that tell it are among what is cited, or came nearest."""
+    """Whether the words that tell it are among the citations or the lines."""
     right: bool
     """Whether the expected answer is in what is displayed; of a question without one, whether it abstains."""
     tokens: int

@@ -4,9 +4,8 @@
     python examples/from_mem0.py memory memories.json      # json.dump(mem0.get_all(filters=…), file)
 
 Mem0 keeps facts and no words, but for the last messages of each user, agent and run, in `history.db`. What
-somebody said is read as theirs. A fact is kept as what Mem0 says: it is found like everything else, and an
-answer that rests on it alone is marked as not confirmed. Read your logs in as well, and the same answer
-cites the words themselves.
+somebody said is read as theirs. A fact is kept as what Mem0 says: it is found like everything else, and is
+displayed with the trust of a tool. Read your logs in as well, and the words themselves are displayed too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ask your own ChatGPT export, offline: no model, no key, no network, and every answer with its words.
+"""Ask your own ChatGPT export, offline: no model, no key, no network. What was said is displayed.
 
     python examples/own_chatgpt.py conversations.json "What did I want to plant on the balcony?"
 

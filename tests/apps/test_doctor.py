@@ -59,10 +59,27 @@ def test_a_machine_that_has_everything(tmp_path: Path) -> None:
     told = findings(tmp_path / "memory", code=0)
     assert {one["verdict"] for name, one in told.items() if name != "model"} == {"good"}
     assert told["model"]["verdict"] == "absent"
-    assert "local rules answer" in told["model"]["state"]
+    assert "displays what was said" in told["model"]["state"]
     assert told["store"]["state"].endswith("memory, 1 space")
     shown = CliRunner().invoke(app, ["doctor", "--store", str(tmp_path / "memory")])
     assert "✓ weights" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "promised"),
+    [
+        ("TIERMEM_READER", "auto", "fitted on English"),
+        ("TIERMEM_READER", "none", "without a probability"),
+        ("TIERMEM_EMBEDDER", "hashed", "without a probability"),
+    ],
+)
+def test_it_says_what_works_in_which_language_without_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, promised: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    state = findings(tmp_path / "none", code=0)["languages"]["state"]
+    assert "lines of any language" in state
+    assert promised in state
 
 
 def test_what_is_missing_comes_with_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -397,20 +397,25 @@ class AsyncMemory:
         on_step: Callable[[AskStep], None] | None = None,
         **only: Unpack[Filters],
     ) -> Answer:
-        """Answer from memory with the cheapest sufficient evidence, citing the words it rests on.
+        """Return what was said about a question, or with a model an answer that cites the words it rests on.
 
-        `Answer.support` says what code checked. `quoted`: every item is literally in one cited sentence.
-        `computed`: dates are counted from a cited sentence, the rest is quoted. `worded`: the quotes are
-        exact; the wording is its maker's. `supported` is true if no word is in `unsupported` and nothing in
-        `cautions` but `topic`. None of these says that it is true. `complete` and `missing` say what the
-        answer lacks. `abstained` is true when nothing in memory answers the question, or when it does so
-        for somebody else; `nearest` are then the closest passages. Without a model the answer is an extract
-        of what was said, picked by rules.
+        Without a model nothing is worded or computed. `Answer.said` are up to three lines, best first, and
+        `support` is `said`. `probability` is that of the first line holding what is asked for. If it is too
+        low for the setting `risk`, or not known, `abstained` is true, `support` is `None`, and the lines are
+        cited nowhere. `complete` is `None`, and `mode="raw"` is `InvalidInput`.
+
+        With a model `support` says what code checked. `quoted`: every item is literally in one cited
+        sentence. `computed`: dates are counted from a cited sentence, the rest is quoted. `worded`: the
+        quotes are exact; the wording is its maker's. `supported` is true if no word is in `unsupported` and
+        nothing in `cautions` but `topic`. None of these says that it is true. `complete` and `missing` say
+        what the answer lacks. `abstained` is true when nothing in memory answers the question, or when it
+        does so for somebody else; `said` are then the lines that were said about it.
+
         `asked_at` is the moment relative dates of the question are seen from (now). `as_of` asks the
         memory as it stood at that moment. Both may be texts ("2024-01-01T10:00"); of a day without a time
-        `asked_at` is the day, and `as_of` its end. `mode` fixes the route: `"summary"` never escalates,
-        `"raw"` always does. `budget` may be written `{"calls": 5}`. `min_trust` leaves out what rests on
-        anybody trusted less: units, and turns on the pages read.
+        `asked_at` is the day, and `as_of` its end. `mode` fixes the route of a model: `"summary"` never
+        escalates, `"raw"` always does. `budget` may be written `{"calls": 5}`. `min_trust` leaves out what
+        rests on anybody trusted less: units, and turns on the pages read.
         `on_step` is called with each step as it is done: found, decided, read, worded. It is called while the
         question waits for it, so it returns soon, and calls no memory; where it raises, nothing is answered,
         and that is `CallbackFailed` with the cause.

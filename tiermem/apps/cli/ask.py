@@ -1,4 +1,4 @@
-"""`tiermem ask`: an answer, how it was come by, and its sources."""
+"""`tiermem ask`: what was said about a question or an answer, how it was found, and its sources."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def ask(
     read_only: options.ReadOnly = False,
     output: options.Output,
 ) -> None:
-    """Answer a question, citing who said what and when.
+    """Display what was said about a question, with who said it and when; with a model, answer it.
 
-    The answer is recorded, and `audit` shows it, but where the memory is opened read-only.
+    What is displayed is recorded, and `audit` shows it, but where the memory is opened read-only.
     """
     at_most, keywords = options.limits(budget), filters.keywords()
     with place.look(engine=engine, read_only=read_only) as memory:

@@ -63,7 +63,14 @@ def _examine(store: StorePlace) -> tuple[ExaminedItem, ...]:
         state = str(error).removeprefix("these settings cannot be used: ")
         return (_missing("settings", state, "correct the TIERMEM_… variables of the environment"),)
     rooms = () if store.directory is None else (_room(store.directory),)
-    found = (_versions(), _weights(settings), _model(settings), _index(settings, store), _store(store))
+    found = (
+        _versions(),
+        _weights(settings),
+        _languages(settings),
+        _model(settings),
+        _index(settings, store),
+        _store(store),
+    )
     return (*found, *rooms)
 
 
@@ -106,13 +113,21 @@ def _local_weights() -> Path | None:
     return from_package() or from_hugging_face(download=False)
 
 
+def _languages(settings: tiermem.Settings) -> ExaminedItem:
+    """What works in which language without a model."""
+    has_reader = settings.embedder.startswith("minilm") and settings.reader != "none"
+    likely = "their probability is fitted on English" if has_reader else "without a probability"
+    state = f"without a model lines of any language are found and displayed; {likely}"
+    return ExaminedItem(what="languages", verdict="good", state=state)
+
+
 def _model(settings: tiermem.Settings) -> ExaminedItem:
     import anyio
 
     from tiermem.llm.redaction import shown_url
 
     if settings.model is None:
-        state = "none named: local rules answer, as extracts of what was said"
+        state = "none named: `ask` displays what was said about a question, and words no answer"
         return ExaminedItem(
             what="model", verdict="absent", state=state, advice="set TIERMEM_MODEL to use one"
         )
