@@ -33,7 +33,7 @@ from tiermem.errors import InvalidInput
 from tiermem.llm import OpenAIModel, load
 from tiermem.llm.endpoint import ModelOptions, Price
 from tiermem.llm.tokens import token_counter
-from tiermem.reasoning import Engine, by_model, by_rules, with_reader
+from tiermem.reasoning import Engine, by_model, by_rules, engine_named, with_reader
 from tiermem.reasoning.learned.factors import SHIPPED
 from tiermem.reasoning.learned.passage import READ
 from tiermem.reasoning.rules.engine import NAME_WITH_READER
@@ -109,7 +109,7 @@ async def audited(
 
 
 def _check_same_reader(kept: Manifest, rerun: int | None) -> None:
-    if rerun == 0 or kept.engine != NAME_WITH_READER:
+    if rerun == 0 or not kept.reader:
         return
     now = _reader(_settings_of(kept))
     if now != kept.reader:
@@ -132,7 +132,7 @@ def kept_setup(folder: RunFolder, threads: int, cache: Path | None) -> Iterator[
 
 def _engine_of(kept: Manifest, settings: Mapping[str, Any]) -> Engine:
     """What answers where a kept run is asked again."""
-    if kept.engine == NAME_WITH_READER:
+    if kept.reader:
         return _local(settings, kept.embedder)
     # Facts are recorded for distilling, and nothing is distilled again.
     return by_rules() if kept.engine == by_rules().name else recorded({}, by_rules())
@@ -238,9 +238,16 @@ def _facts_directory(request: Request) -> Path:
 
 
 def _local(settings: Mapping[str, Any], embedder: str) -> Engine:
-    """What answers without a model in a memory opened with these settings: rules, and the reader if any."""
+    """What a memory opened with these settings has without a model: lines, ordered by the reader if any."""
     chosen = Settings(**settings)
-    return with_reader(by_rules(), chosen.reader, risk=chosen.risk, embedder=embedder, weights=chosen.weights)
+    return with_reader(
+        engine_named("local"), chosen.reader, risk=chosen.risk, embedder=embedder, weights=chosen.weights
+    )
+
+
+def _is_local(request: Request) -> bool:
+    """Whether questions are asked of the local engine, whose lines a reader may order."""
+    return request.engine == "local" and request.kind != "retrieval"
 
 
 def _reader(settings: Mapping[str, Any]) -> str:
@@ -348,7 +355,7 @@ def _manifest(request: Request, dataset: Dataset, engine: Engines, judge: Judge)
         systems=request.systems,
         judge="none" if request.kind == "retrieval" else judge.name,
         engine=engine.name,
-        reader=_reader(request.settings) if engine.name == NAME_WITH_READER else "",
+        reader=_reader(request.settings) if _is_local(request) else "",
         models=models,
         embedder=MiniLMEmbedder(precision=request.precision).name,
         token_counter=token_counter().name,

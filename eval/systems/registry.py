@@ -121,7 +121,7 @@ def tiermem(name: str, setup: Setup, case: CaseId, directory: Path) -> TierMem:
     if variant.engine is not None:
         engine = variant.engine(engine, setup.embedder)
     given = {
-        "router": "gate" if engine.free else "fused",  # what `open` chooses for an engine of its own
+        "router": None if engine.compose is None else "gate" if engine.free else "fused",  # as `open` does
         **setup.settings,
         **variant.given,
         "embedder": setup.embedder,

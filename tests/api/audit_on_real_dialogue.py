@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import tiermem
 from pagestore.bundle import encode, verify_bundle
+from tests.engines import quoting_engine
 from tiermem.dialogue import read_dialogue
 from tiermem.embedding.hashed import HashEmbedder
 
@@ -54,7 +55,7 @@ def measure(
         TemporaryDirectory() as folder,
         tiermem.open(
             Path(folder) / "store",
-            engine="local",
+            engine=quoting_engine(),
             embedder=HashEmbedder(),
             distil="inline",
             write_back="inline",

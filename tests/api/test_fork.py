@@ -27,7 +27,7 @@ if child == 0:
     sys.exit(0)
 assert os.waitpid(child, 0)[1] == 0
 memory.add("Biscuit likes fish.")
-print(memory.ask("What is Biscuit allergic to?").text, flush=True)
+print(memory.ask("What is Biscuit allergic to?").said[0].text, flush=True)
 memory.close()
 """
 
@@ -44,6 +44,6 @@ def test_a_forked_process_is_told_and_the_one_that_opened_goes_on(address: Path 
 def test_a_memory_says_which_it_is_and_its_methods_what_they_do(open_memory: OpenMemory) -> None:
     memory = open_memory()
     assert repr(memory).startswith("<Memory of space 'default' in '")
-    assert "citing the words it rests on" in (tiermem.Memory.ask.__doc__ or "")
+    assert "cites the words it rests on" in (tiermem.Memory.ask.__doc__ or "")
     memory.close()
     assert repr(memory) == "<Memory, closed>"

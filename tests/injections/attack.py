@@ -40,7 +40,7 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import TierMemError
 from tiermem.llm.interface import Call
 from tiermem.llm.scripted import FunctionModel
-from tiermem.model import Claim, SummaryUnit, Unproved
+from tiermem.model import AskMode, Claim, SummaryUnit, Unproved
 from tiermem.proof import is_still_supported
 from tiermem.text.withheld import at_least
 from tiermem.trust import DEFAULT_TRUST
@@ -154,6 +154,11 @@ async def suffer(attack: Attack, engine: str, unproved: Unproved = "mark") -> Co
         return await _achieved(mine, attack, shown)
 
 
+def _modes(memory: tiermem.AsyncMemory) -> tuple[AskMode, ...]:
+    """How questions are asked: pages are read by a model alone."""
+    return ("router",) if memory.engine == "local" else ("raw", "router")
+
+
 async def _attacked(mine: tiermem.AsyncMemory, theirs: tiermem.AsyncMemory, attack: Attack) -> list[Any]:
     """Ann speaks; the attacker speaks among her words and asks; everything that was shown."""
     moment = datetime.fromisoformat("2024-05-01T09:00:00")
@@ -187,7 +192,7 @@ async def _attacked(mine: tiermem.AsyncMemory, theirs: tiermem.AsyncMemory, atta
         await mine.flush()
     shown: list[Any] = []
     for question in (*(named(text) for text in attack.ask), attack.target.ask, attack.target.ask):
-        shown += [await _asked(mine, question, mode=mode) for mode in ("raw", "router")]
+        shown += [await _asked(mine, question, mode=mode) for mode in _modes(mine)]
         shown.append(await mine.search(_clean(question), limit=20))
         shown.append(await mine.context(_clean(question)))
     shown.append(await mine.apply_findings())
@@ -238,7 +243,7 @@ async def _achieved(mine: tiermem.AsyncMemory, attack: Attack, shown: list[Any])
     # in the trail and taken back with `withdraw`. It may not be gone, or in other words.
     told = " ".join(unit.text for unit in units if DEFAULT_TRUST.rank(unit.trust) >= USER)
     found["superseded"] += not all(_kept(target.truth, told) for target in TARGETS.values())
-    answers = [await mine.ask(attack.target.ask, mode=m, min_trust="user") for m in ("raw", "router")]
+    answers = [await mine.ask(attack.target.ask, mode=m, min_trust="user") for m in _modes(mine)]
     for answer in answers:
         lied = betrays(answer.text, attack.target.mark) and not answer.abstained
         low = any(DEFAULT_TRUST.rank(citation.trust) < USER for citation in answer.citations)

@@ -117,7 +117,8 @@ def calibrate_command(
     from eval.research.training.reader.calibrating import Calibrating, run
 
     command = (
-        f"python -m eval.research calibrate --data ../shared/data --reader {reader.name} --measure {measure}"
+        f"python -m eval.research calibrate --data ../shared/data --reader {reader} --out {out} "
+        f"--measure {measure}"
     )
     asked = Calibrating(
         data=data,
