@@ -77,7 +77,7 @@ def test_it_says_what_works_in_which_language_without_a_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, promised: str
 ) -> None:
     monkeypatch.setenv(variable, value)
-    state = findings(tmp_path / "none", code=0)["languages"]["state"]
+    state = findings(tmp_path / "none", code=0)["language"]["state"]
     assert "lines of any language" in state
     assert promised in state
 

@@ -55,7 +55,7 @@ class TierMem(llm.Toolbox):  # type: ignore[no-untyped-call]  # llm leaves some 
         return self._tools(create=False).recall(question, max_tokens)
 
     def ask(self, question: str) -> str:
-        """An answer with the words it rests on, who said them and when, and how far they bear it out."""
+        """What was said about a question, or with a language model an answer with the words it rests on."""
         return self._tools(create=False).ask(question)
 
     def remember(self, fact: str, speaker: str | None = None) -> str:

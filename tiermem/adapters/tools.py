@@ -44,7 +44,10 @@ class MemoryTools:
         return self._memory.context(question, max_tokens=max_tokens, **self._only).text or NOTHING_FOUND
 
     def ask(self, question: str) -> str:
-        """An answer with the words it rests on, who said them and when, and its words that are not in them.
+        """What was said about a question, or with a language model an answer with the words it rests on.
+
+        It has who said them and when, and the words of an answer that are not in them. Without a model read
+        all lines: the first may be out of date.
 
         Args:
             question: One question, as a person would ask it.

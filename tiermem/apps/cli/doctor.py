@@ -66,7 +66,7 @@ def _examine(store: StorePlace) -> tuple[ExaminedItem, ...]:
     found = (
         _versions(),
         _weights(settings),
-        _languages(settings),
+        _language(settings),
         _model(settings),
         _index(settings, store),
         _store(store),
@@ -113,12 +113,12 @@ def _local_weights() -> Path | None:
     return from_package() or from_hugging_face(download=False)
 
 
-def _languages(settings: tiermem.Settings) -> ExaminedItem:
+def _language(settings: tiermem.Settings) -> ExaminedItem:
     """What works in which language without a model."""
     has_reader = settings.embedder.startswith("minilm") and settings.reader != "none"
     likely = "their probability is fitted on English" if has_reader else "without a probability"
     state = f"without a model lines of any language are found and displayed; {likely}"
-    return ExaminedItem(what="languages", verdict="good", state=state)
+    return ExaminedItem(what="language", verdict="good", state=state)
 
 
 def _model(settings: tiermem.Settings) -> ExaminedItem:

@@ -73,7 +73,7 @@ Agent = Annotated[
 Session = Annotated[str | None, typer.Option("--session", help="Only this session.")]
 Engine = Annotated[
     EngineName,
-    typer.Option("--engine", help="Who reasons: a model where one is configured (auto), or local rules."),
+    typer.Option("--engine", help="A model where one is configured (auto), or none (local)."),
 ]
 Metadata = Annotated[
     list[str] | None,

@@ -89,7 +89,7 @@ function wordsOf(caution, answer) {
   return found.length ? `: ${[...new Set(found)].join(", ")}` : "";
 }
 
-// Only an answer of the small reader has a probability.
+// Only lines that the small reader scored have a probability.
 function likely({ probability }) {
   if (probability === null || probability === undefined) return [];
   return [fact("Probability", `${Math.round(100 * probability)} %`, "that the first line holds it, by its calibration")];
