@@ -27,7 +27,7 @@ if child == 0:
     sys.exit(0)
 assert os.waitpid(child, 0)[1] == 0
 memory.add("Biscuit likes fish.")
-print(memory.ask("What is Biscuit allergic to?").text, flush=True)
+print(memory.ask("What is Biscuit allergic to?").said[0].text, flush=True)
 memory.close()
 """
 

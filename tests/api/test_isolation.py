@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 import tiermem
 from pagestore import Turn
+from tests.engines import quoting_engine
 from tests.stores import NewAddress
+from tiermem.dialogue.messages import LONGEST_SPEAKER
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index.sqlite import SqliteIndex
 
@@ -55,7 +57,7 @@ def everything_shown(memory: tiermem.Memory) -> str:
 def store(session_address: NewAddress) -> Iterator[Path | str]:
     """One store for all examples, kept open so that its index is opened once."""
     path = session_address("isolation")
-    with tiermem.open(path, space="keeper", engine="local", embedder=HashEmbedder()):
+    with tiermem.open(path, space="keeper", engine=quoting_engine(), embedder=HashEmbedder()):
         yield path
 
 
@@ -67,8 +69,8 @@ def test_no_method_with_one_space_ever_returns_another(
     assume(not set(spaces) & set(tiermem.spaces(store)))
     embedder = HashEmbedder()
     with (
-        tiermem.open(store, space=spaces[0], engine="local", embedder=embedder) as mine,
-        tiermem.open(store, space=spaces[1], engine="local", embedder=embedder) as theirs,
+        tiermem.open(store, space=spaces[0], engine=quoting_engine(), embedder=embedder) as mine,
+        tiermem.open(store, space=spaces[1], engine=quoting_engine(), embedder=embedder) as theirs,
     ):
         mine.add(CODE, speaker="Ann", session="one")
         theirs.add("The blue house has a vault, and I forgot its code.", speaker="Ann", session="one")
@@ -81,7 +83,10 @@ def test_no_method_with_one_space_ever_returns_another(
 
 def test_the_same_words_in_two_spaces_stay_two_units(address: Path | str) -> None:
     embedder = HashEmbedder()
-    opened = [tiermem.open(address, space=name, engine="local", embedder=embedder) for name in ("one", "two")]
+    opened = [
+        tiermem.open(address, space=name, engine=quoting_engine(), embedder=embedder)
+        for name in ("one", "two")
+    ]
     for memory in opened:
         memory.add(CODE, speaker="Ann")
         memory.flush()
@@ -104,7 +109,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteIndex]:
 
 @settings(max_examples=25)
 @given(
-    sessions=st.lists(names, min_size=2, max_size=2, unique=True), speaker=names | st.sampled_from(["", " "])
+    sessions=st.lists(names, min_size=2, max_size=2, unique=True),
+    speaker=names.filter(lambda name: len(name) <= LONGEST_SPEAKER) | st.sampled_from(["", " "]),
 )
 def test_hostile_sessions_and_speakers_do_nothing_but_name(
     index: SqliteIndex, sessions: list[str], speaker: str
@@ -112,7 +118,12 @@ def test_hostile_sessions_and_speakers_do_nothing_but_name(
     secret, other = sessions
     space = f"example {uuid4()}"
     with tiermem.open(
-        ":memory:", space=space, engine="local", index=index, embedder=HashEmbedder(), write_back="inline"
+        ":memory:",
+        space=space,
+        engine=quoting_engine(),
+        index=index,
+        embedder=HashEmbedder(),
+        write_back="inline",
     ) as memory:
         memory.add(Turn(speaker=speaker, text=CODE), session=secret)
         memory.add(Turn(speaker=speaker, text="The red house has no vault at all."), session=other)

@@ -26,7 +26,6 @@ from tiermem.apps.cli.app import app
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import Unexpected
 from tiermem.ledger import Ledger
-from tiermem.reasoning import engine_named
 from tiermem.writing import Writer
 
 pytestmark = pytest.mark.unexpected
@@ -110,7 +109,7 @@ ERASING = (
 @contextmanager
 def opened(place: str, step: Step, path: Path | str = ":memory:") -> Iterator[tiermem.Memory]:
     """A memory of which the step at `place` can be made to raise."""
-    engine = engine_named("local")
+    engine = quoting_engine()
     embedder = Embeds(step) if place == "embedder" else HashEmbedder()
     with pytest.MonkeyPatch.context() as patch:
         module, _, name = place.rpartition(".")
