@@ -124,22 +124,17 @@ eval: $(VENV)/.mem0  ## set up, then measure retrieval beside the baselines, wit
 # A sample of the questions, of every category its share; QUESTIONS=1390 HAYSTACKS=100 for all of them.
 QUESTIONS ?= 280
 HAYSTACKS ?= 48
-QA      = tiermem,tiermem:summary,tiermem:raw,tiermem:no-links
 FACTS   = $(SHARED)/data/locomo/model_facts
 
-eval-qa: $(VENV)/.installed  ## set up, then the tables of answers with the local engine, without a key
+eval-qa: $(VENV)/.installed  ## set up, then the tables of lines without a model
 	@test -f $(LOCOMO) -a -f $(LME) -a -d $(FACTS) || { echo "no data at $(SHARED)/data: name its folder with SHARED=…" >&2; exit 1; }
 	$(EVAL) qa locomo --data $(LOCOMO) --out $(RUNS)/qa-locomo --resume --concurrency 2 --threads 1 \
-	  --questions $(QUESTIONS) --systems $(QA),tiermem:recalled,bm25,dense,hybrid
-	$(EVAL) qa locomo --data $(LOCOMO) --out $(RUNS)/qa-locomo-rules --resume --concurrency 2 --threads 1 \
-	  --questions $(QUESTIONS) --engine rules --systems $(QA),bm25,dense,hybrid,full
+	  --questions $(QUESTIONS) --systems tiermem
 	$(EVAL) qa locomo --data $(LOCOMO) --out $(RUNS)/qa-locomo-recorded --resume --concurrency 2 --threads 1 \
-	  --questions $(QUESTIONS) --engine recorded --facts $(FACTS) --systems $(QA)
-	$(EVAL) replay locomo --data $(LOCOMO) --out $(RUNS)/replay-locomo-recorded --resume --concurrency 2 --threads 1 \
-	  --questions $(QUESTIONS) --engine recorded --facts $(FACTS)
+	  --questions $(QUESTIONS) --engine recorded --facts $(FACTS) --systems tiermem
 	$(EVAL) qa longmemeval --data $(LME) --out $(RUNS)/qa-longmemeval --resume --concurrency 2 --threads 1 --precision int8 \
-	  --questions $(HAYSTACKS) --systems $(QA),bm25,hybrid
-	$(EVAL) report $(RUNS)/qa-locomo $(RUNS)/qa-locomo-rules $(RUNS)/qa-locomo-recorded $(RUNS)/replay-locomo-recorded $(RUNS)/qa-longmemeval --out $(RUNS)/qa
+	  --questions $(HAYSTACKS) --systems tiermem
+	$(EVAL) report $(RUNS)/qa-locomo $(RUNS)/qa-locomo-recorded $(RUNS)/qa-longmemeval --out $(RUNS)/qa
 
 # PyTorch for the processor alone; where PyPI's own is the one with CUDA it takes gigabytes: TORCH= names an index.
 TORCH ?= --extra-index-url https://download.pytorch.org/whl/cpu

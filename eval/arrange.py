@@ -25,7 +25,7 @@ from eval.progress import watching
 from eval.recorded import read_facts, recorded, renamed_claim
 from eval.runner import RunPlan, qa, replay, retrieval
 from eval.systems import Setup, candidates, mem0
-from eval.systems.registry import TIERMEM, Variant
+from eval.systems.registry import RETRIEVERS, TIERMEM, Variant
 from eval.types import CaseId, Dataset
 from tiermem import Settings
 from tiermem.embedding.minilm import MiniLMEmbedder, Precision
@@ -33,12 +33,10 @@ from tiermem.errors import InvalidInput
 from tiermem.llm import OpenAIModel, load
 from tiermem.llm.endpoint import ModelOptions, Price
 from tiermem.llm.tokens import token_counter
-from tiermem.reasoning import Engine, by_model, by_rules, engine_named, with_reader
+from tiermem.reasoning import Engine, by_model, engine_named, with_reader
 from tiermem.reasoning.learned.factors import SHIPPED
-from tiermem.reasoning.learned.passage import READ
-from tiermem.reasoning.rules.engine import NAME_WITH_READER
 
-EngineName = Literal["local", "rules", "model", "recorded"]
+EngineName = Literal["local", "model", "recorded"]
 Name = Literal["locomo", "longmemeval", "realtalk", "beam", "languages", "newcomer"]
 
 _PROMPTS: Final = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
@@ -85,11 +83,12 @@ class Extension:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engines:
-    """Who judges, by case; the model behind, to be named and closed."""
+    """Who judges, by case; the model behind, to be named and closed; which reader orders lines, if any."""
 
     name: str
     of: Callable[[CaseId], Engine]
     model: OpenAIModel | None = None
+    reader: str = ""
 
 
 async def audited(
@@ -109,13 +108,13 @@ async def audited(
 
 
 def _check_same_reader(kept: Manifest, rerun: int | None) -> None:
-    if rerun == 0 or not kept.reader:
+    if rerun == 0 or kept.models or kept.kind == "retrieval":
         return
-    now = _reader(_settings_of(kept))
+    now = _reader(_settings_of(kept), kept.embedder)
     if now != kept.reader:
         raise InvalidInput(
-            f"answered by another reader, or at another risk ({kept.reader}; it would be {now}): set "
-            "TIERMEM_READER and TIERMEM_RISK to what they were, or add --rerun 0"
+            f"lines were ordered by another reader, or at another risk ({kept.reader}; it would be {now}): "
+            "set TIERMEM_READER and TIERMEM_RISK to what they were, or add --rerun 0"
         )
 
 
@@ -132,10 +131,9 @@ def kept_setup(folder: RunFolder, threads: int, cache: Path | None) -> Iterator[
 
 def _engine_of(kept: Manifest, settings: Mapping[str, Any]) -> Engine:
     """What answers where a kept run is asked again."""
-    if kept.reader:
-        return _local(settings, kept.embedder)
+    local = _local(settings, kept.embedder)
     # Facts are recorded for distilling, and nothing is distilled again.
-    return by_rules() if kept.engine == by_rules().name else recorded({}, by_rules())
+    return local if kept.engine == local.name else recorded({}, local)
 
 
 def _settings_of(kept: Manifest) -> dict[str, Any]:
@@ -157,7 +155,7 @@ async def run(request: Request) -> RunFolder:
     """Do what is asked, or go on with it; the folder holds the results."""
     dataset = dataset_of(request)
     engine = engines_of(request)
-    _check_read(request, engine)
+    _check_words(request, engine)
     judge, judging = _judge(request)
     try:
         with opened_embedder(request.precision, request.threads, request.cache) as embedder:
@@ -196,11 +194,19 @@ async def run(request: Request) -> RunFolder:
     return folder
 
 
-def _check_read(request: Request, engine: Engines) -> None:
-    if "full" in request.systems and engine.name == NAME_WITH_READER:
+def _check_words(request: Request, engine: Engines) -> None:
+    """Refuse systems whose answers are worded where there is no model to word them."""
+    if request.kind != "qa" or engine.model is not None:
+        return
+    worded = [
+        name
+        for name in request.systems
+        if name in RETRIEVERS or (name in request.variants and request.variants[name].is_worded)
+    ]
+    if worded:
         raise InvalidInput(
-            f"'full' hands over whole conversations, and a reader reads the first {READ} turns of them: "
-            "add --engine rules, or leave 'full' out of --systems"
+            f"{', '.join(map(repr, worded))} need a model that words the answers: add --engine model, or "
+            "leave them out of --systems; the memories of TierMem give lines without a model"
         )
 
 
@@ -240,18 +246,14 @@ def _facts_directory(request: Request) -> Path:
 def _local(settings: Mapping[str, Any], embedder: str) -> Engine:
     """What a memory opened with these settings has without a model: lines, ordered by the reader if any."""
     chosen = Settings(**settings)
-    return with_reader(
-        engine_named("local"), chosen.reader, risk=chosen.risk, embedder=embedder, weights=chosen.weights
-    )
+    local = engine_named("local")
+    return with_reader(local, chosen.reader, risk=chosen.risk, embedder=embedder, weights=chosen.weights)
 
 
-def _is_local(request: Request) -> bool:
-    """Whether questions are asked of the local engine, whose lines a reader may order."""
-    return request.engine == "local" and request.kind != "retrieval"
-
-
-def _reader(settings: Mapping[str, Any]) -> str:
-    """Which reader answers at which risk in such a memory, for those who compare runs."""
+def _reader(settings: Mapping[str, Any], embedder: str) -> str:
+    """Which reader orders lines at which risk in such a memory, for those who compare runs; "" without."""
+    if _local(settings, embedder).point is None:
+        return ""
     chosen = Settings(**settings)
     file = SHIPPED if chosen.reader == "auto" else Path(chosen.reader).expanduser()
     return f"{hashlib.sha256(file.read_bytes()).hexdigest()} at risk {chosen.risk:g}"
@@ -259,21 +261,21 @@ def _reader(settings: Mapping[str, Any]) -> str:
 
 def engines_of(request: Request) -> Engines:
     """Return the engine that reasons, by case."""
+    local, reader = engine_named("local"), ""
+    if request.kind != "retrieval" and request.engine != "model":  # nobody is asked where turns are ranked
+        embedder = MiniLMEmbedder(precision=request.precision).name
+        local, reader = _local(request.settings, embedder), _reader(request.settings, embedder)
     match request.engine:
-        case "local" if request.kind != "retrieval":
-            local = _local(request.settings, MiniLMEmbedder(precision=request.precision).name)
-            return Engines(name=local.name, of=lambda _: local)
-        case "local" | "rules":  # where turns are ranked nobody answers
-            rules = by_rules()
-            return Engines(name=rules.name, of=lambda _: rules)
+        case "local":
+            return Engines(name=local.name, of=lambda _: local, reader=reader)
         case "model":
             model = _model(request, Settings().model, "the engine 'model' needs TIERMEM_MODEL")
-            engine = replace(by_model(model), distil=by_rules().distil) if request.units else by_model(model)
+            engine = replace(by_model(model), distil=local.distil) if request.units else by_model(model)
             if request.facts is not None:
                 return replace(_recorded(request, engine), model=model)
             return Engines(name=engine.name, of=lambda _: engine, model=model)
         case "recorded":
-            return _recorded(request, by_rules())
+            return replace(_recorded(request, local), reader=reader)
 
 
 def _recorded(request: Request, others: Engine) -> Engines:
@@ -355,7 +357,7 @@ def _manifest(request: Request, dataset: Dataset, engine: Engines, judge: Judge)
         systems=request.systems,
         judge="none" if request.kind == "retrieval" else judge.name,
         engine=engine.name,
-        reader=_reader(request.settings) if _is_local(request) else "",
+        reader=engine.reader,
         models=models,
         embedder=MiniLMEmbedder(precision=request.precision).name,
         token_counter=token_counter().name,

@@ -49,7 +49,6 @@ class EngineName(StrEnum):
     """Who reasons."""
 
     LOCAL = "local"
-    RULES = "rules"
     MODEL = "model"
     RECORDED = "recorded"
 
@@ -105,8 +104,8 @@ EngineOption = Annotated[
     EngineName,
     typer.Option(
         "--engine",
-        help="local: rules and the reader, as in a memory without a model; rules alone; the model of "
-        "TIERMEM_MODEL; or recorded facts with rules.",
+        help="local: lines as they were said, as in a memory without a model; the model of TIERMEM_MODEL; "
+        "or recorded facts, with lines.",
     ),
 ]
 Facts = Annotated[

@@ -34,6 +34,11 @@ class Variant:
     given: Mapping[str, Any] = field(default_factory=dict)
     engine: Callable[[Engine, Embedder], Engine] | None = None
 
+    @property
+    def is_worded(self) -> bool:
+        """Whether it answers only with an engine that words answers: it reads pages, or names a router."""
+        return self.mode == "raw" or "router" in self.given
+
 
 TIERMEM: Final[Mapping[str, Variant]] = {
     "tiermem": Variant(),
@@ -121,7 +126,7 @@ def tiermem(name: str, setup: Setup, case: CaseId, directory: Path) -> TierMem:
     if variant.engine is not None:
         engine = variant.engine(engine, setup.embedder)
     given = {
-        "router": None if engine.compose is None else "gate" if engine.free else "fused",  # as `open` does
+        **_router(engine),
         **setup.settings,
         **variant.given,
         "embedder": setup.embedder,
@@ -136,6 +141,13 @@ def tiermem(name: str, setup: Setup, case: CaseId, directory: Path) -> TierMem:
         consolidates=variant.consolidates,
         given=given,
     )
+
+
+def _router(engine: Engine) -> dict[str, str]:
+    """What `open` chooses for an engine of its own; nothing is routed where nothing is worded."""
+    if engine.compose is None:
+        return {}
+    return {"router": "gate" if engine.free else "fused"}
 
 
 def _answering(make: Make, setup: Setup) -> Callable[[CaseId, Path], Awaitable[System]]:

@@ -2,6 +2,7 @@
 
 import json
 import lzma
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,26 @@ from tests.llm.server import ModelServer, Request
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable
 
-COMMANDS = {"retrieval": ["--systems", "bm25"], "qa": ["--systems", "bm25,full", "--engine", "rules"]}
+COMMANDS = {"retrieval": ["--systems", "bm25"], "qa": ["--systems", "bm25,full", "--engine", "model"]}
+WORDED = json.dumps({"answer": "a loaf of rye", "cited": [0], "abstained": False, "complete": True})
+
+
+def verdict(request: Request) -> str:
+    """What a judge replies: that an answer is right where it is told to be generous."""
+    return json.dumps({"reason": "x", "label": "CORRECT" if "Be generous" in request.text else "WRONG"})
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A model that words every answer alike, named by the settings; one called "judge-model" judges."""
+
+    def reply(request: Request) -> str:
+        return verdict(request) if request.model == "judge-model" else WORDED
+
+    with ModelServer(answer=reply) as server:
+        monkeypatch.setenv("TIERMEM_MODEL", "wording-model")
+        monkeypatch.setenv("TIERMEM_BASE_URL", server.url)
+        yield server
 
 
 def invoke(*arguments: str) -> tuple[int, str]:
@@ -21,9 +41,9 @@ def invoke(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def everything_by_rules(data: Path, out: Path) -> list[str]:
-    """The quickest run there is: nothing is stored, and no model or reader is asked."""
-    return ["qa", "locomo", "--data", str(data), "--out", str(out), "--systems", "full", "--engine", "rules"]
+def everything_by_model(data: Path, out: Path) -> list[str]:
+    """The quickest run there is: nothing is stored, and a model is asked once a question."""
+    return ["qa", "locomo", "--data", str(data), "--out", str(out), "--systems", "full", "--engine", "model"]
 
 
 @pytest.fixture
@@ -31,6 +51,7 @@ def data(tmp_path: Path) -> Path:
     return write(tmp_path / "locomo.json", locomo(["D1:1"]))
 
 
+@pytest.mark.usefixtures("model")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_run_prints_tables_and_writes_its_reports(command: str, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
@@ -56,10 +77,11 @@ def test_a_run_prints_tables_and_writes_its_reports(command: str, data: Path, tm
     assert (out / "results.jsonl").read_bytes() == before
 
 
+@pytest.mark.usefixtures("model")
 def test_a_sample_under_other_names_is_told_in_the_manifest(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     chosen = ["--questions", "5", "--categories", "multi-hop", "--conversations", "conv-1", "--seed", "7"]
-    asked = [*everything_by_rules(data, out), *chosen, "--rename"]
+    asked = [*everything_by_model(data, out), *chosen, "--rename"]
     code, said = invoke(*asked, "--cache", str(tmp_path / "cache"))
     assert code == 0, said
     manifest = json.loads((out / "manifest.json").read_text())
@@ -80,35 +102,29 @@ def test_a_sample_under_other_names_is_told_in_the_manifest(data: Path, tmp_path
     assert "seed (7 there, 8 here)" in said
 
 
-def test_both_judges_grade_one_run_as_typed(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def verdict(request: Request) -> str:
-        return json.dumps({"reason": "x", "label": "CORRECT" if "Be generous" in request.text else "WRONG"})
-
+def test_both_judges_grade_one_run_as_typed(data: Path, tmp_path: Path, model: ModelServer) -> None:
     out = tmp_path / "run"
-    with ModelServer(answer=verdict) as server:
-        monkeypatch.setenv("TIERMEM_BASE_URL", server.url)
-        code, said = invoke(
-            *everything_by_rules(data, out), "--categories", "multi-hop",
-            "--judge", "judge-model", "--judge-style", "strict,generous", "--cache", str(tmp_path / "cache"),
-        )  # fmt: skip
+    code, said = invoke(
+        *everything_by_model(data, out), "--categories", "multi-hop",
+        "--judge", "judge-model", "--judge-style", "strict,generous", "--cache", str(tmp_path / "cache"),
+    )  # fmt: skip
     assert code == 0, said
     lines = (out / "results.jsonl").read_text().splitlines()
     (answer,) = [one for one in map(json.loads, lines) if one["kind"] == "answer"]
     assert answer["grade"]["verdicts"] == {"strict": False, "generous": True}
     assert answer["grade"]["correct"] is False
-    assert len(server.requests) == 2
+    assert [request.model for request in model.requests].count("judge-model") == 2
     prompts = json.loads((out / "manifest.json").read_text())["prompts"]
-    assert [prompt.partition("@")[0] for prompt in prompts] == ["judge", "judge-generous"]
+    assert [prompt.partition("@")[0] for prompt in prompts[-2:]] == ["judge", "judge-generous"]
 
 
+@pytest.mark.usefixtures("model")
 def test_chats_packed_with_xz_are_sampled_and_renamed_too(tmp_path: Path) -> None:
     packed = tmp_path / "oracle.json.xz"
     packed.write_bytes(lzma.compress(json.dumps([lme()]).encode()))
     code, said = invoke(
         "qa", "longmemeval", "--data", str(packed), "--out", str(tmp_path / "run"), "--systems", "full",
-        "--engine", "rules", "--questions", "1", "--rename", "--cache", str(tmp_path / "cache"),
+        "--engine", "model", "--questions", "1", "--rename", "--cache", str(tmp_path / "cache"),
     )  # fmt: skip
     assert code == 0, said
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["questions"] == 1
@@ -130,12 +146,17 @@ def test_a_report_can_be_had_again_as_json(data: Path, tmp_path: Path) -> None:
         (["--systems", "elastic"], "there are: tiermem"),
         (["--systems", "bm25", "--resume"], "--resume needs --out"),
         (["--systems", "bm25", "--engine", "recorded"], "--facts"),
+        (["--systems", "tiermem,full,bm25"], "'full', 'bm25' need a model that words the answers"),
+        (["--systems", "tiermem:raw"], "add --engine model, or leave them out of --systems"),
         (["--systems", "bm25", "--engine", "model"], "TIERMEM_MODEL"),
         (
-            ["--systems", "bm25", "--categories", "hard"],
+            ["--systems", "tiermem", "--categories", "hard"],
             "no category 'hard'; there are: adversarial, multi-hop",
         ),
-        (["--systems", "bm25", "--conversations", "conv-9"], "no conversation 'conv-9'; there are: conv-1"),
+        (
+            ["--systems", "tiermem", "--conversations", "conv-9"],
+            "no conversation 'conv-9'; there are: conv-1",
+        ),
     ],
 )
 def test_what_cannot_be_run_is_told_in_one_line(

@@ -9,10 +9,10 @@ from eval.datasets import LoCoMo
 from eval.recorded import read_facts, recorded
 from eval.systems import candidates
 from eval.types import CaseId, Passage, Retriever
+from tests.engines import quoting_engine
 from tests.eval import tiny
 from tiermem import AsyncMemory
 from tiermem.errors import InvalidInput
-from tiermem.reasoning import by_rules
 
 pytestmark = pytest.mark.anyio
 
@@ -51,7 +51,7 @@ def test_a_line_that_is_no_fact_is_named(tmp_path: Path) -> None:
 async def test_units_are_the_recorded_facts_linked_to_their_words(tmp_path: Path) -> None:
     quote = "Biscuit is allergic to chicken."
     file = facts_file(tmp_path / "one.jsonl", (["D1:3"], "The dog Biscuit is allergic to chicken.", quote))
-    engine = recorded(read_facts(file, tiny.case("one"), PLACES), by_rules())
+    engine = recorded(read_facts(file, tiny.case("one"), PLACES), quoting_engine())
     (candidate,) = candidates(["tiermem"], tiny.setup(lambda _: engine))
     system = await candidate.open(CaseId("one"), tmp_path / "memory")
     assert isinstance(system, Retriever)

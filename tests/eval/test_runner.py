@@ -20,10 +20,10 @@ from eval.runner import Participant, qa, replay, retrieval
 from eval.systems import candidates
 from eval.types import CaseId, Reply, Result, Session, System
 from pagestore import Page
+from tests.engines import quoting_engine
 from tests.eval import tiny
 from tiermem.errors import InvalidInput, TierMemError
 from tiermem.model import Claim
-from tiermem.reasoning import by_rules
 
 pytestmark = pytest.mark.anyio
 
@@ -240,7 +240,7 @@ async def test_a_system_whose_tier_1_moves_within_an_epoch_is_found_out(tmp_path
         """Every fact of the dialogue is left for write-back to add."""
         return ()
 
-    engine = replace(by_rules(), distil=keep_nothing)
+    engine = replace(quoting_engine(), distil=keep_nothing)
     given = replace(tiny.setup(lambda _: engine), settings={"write_back": "inline", "router": "always"})
     folder = tiny.new_folder(tmp_path / "run", "replay", ["tiermem:no-recall"])
     moving = tiny.plan(folder, ["tiermem:no-recall"], given=given)

@@ -11,8 +11,9 @@ from eval.runner import Participant, RunPlan
 from eval.systems import Setup, candidates
 from eval.types import Case, CaseId, LabelledQuestion, Passage, QuestionId, Session
 from pagestore import EstimateCounter, SessionId, Turn
+from tests.engines import quoting_engine
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.reasoning import Engine, by_rules
+from tiermem.reasoning import Engine
 
 SAID = (
     (
@@ -103,7 +104,8 @@ class Quiet:
 
 
 def setup(engine: Callable[[CaseId], Engine] | None = None) -> Setup:
-    return Setup(embedder=HashEmbedder(), engine=engine or (lambda _: by_rules()), counter=EstimateCounter())
+    quoting = quoting_engine()
+    return Setup(embedder=HashEmbedder(), engine=engine or (lambda _: quoting), counter=EstimateCounter())
 
 
 def manifest(kind: Kind, systems: Sequence[str] = ("bm25",), *, judge: str = "words") -> Manifest:

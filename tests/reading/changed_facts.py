@@ -1,8 +1,8 @@
 """Answers to questions about facts that changed, in dialogues written without knowledge of the rules.
 
 `python -m tests.reading.changed_facts [FILE …]` asks every question of each file (of `changed_facts.jsonl`,
-if none is named) without a model, prints how many are right, wrong and not answered, and which are not right.
-`--engine model` asks the model of the settings; nothing is distilled, so a question is a call or a few.
+if none is named) of the model of the settings, prints how many are right, wrong and not answered, and which
+are not right. Nothing is distilled, so a question is a call or a few.
 """
 
 from __future__ import annotations
@@ -61,14 +61,13 @@ class AskedFact:
         return needed <= {*stems(self.answer), *numbers(self.answer)}
 
 
-def ask_questions(
-    file: Path = OPEN, *, engine: Literal["local", "model"] = "local", **options: Any
-) -> Iterator[AskedFact]:
+def ask_questions(file: Path = OPEN) -> Iterator[AskedFact]:
     """Ask every question of a file, each dialogue in a store of its own."""
-    if engine == "model":
-        options["distil"] = "deferred"
     for line in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
-        with TemporaryDirectory() as folder, tiermem.open(folder, engine=engine, **options) as memory:
+        with (
+            TemporaryDirectory() as folder,
+            tiermem.open(folder, engine="model", distil="deferred") as memory,
+        ):
             for turn in line["turns"]:
                 memory.add(
                     turn["text"],
@@ -76,8 +75,6 @@ def ask_questions(
                     said_at=turn["said_at"],
                     session=turn["said_at"][:10],
                 )
-            if engine == "local":
-                memory.flush()
             asked_at = datetime.fromisoformat(line["turns"][-1]["said_at"]) + timedelta(days=2)
             for asked in line["questions"]:
                 answer = memory.ask(asked["question"], asked_at=asked_at)
@@ -110,8 +107,8 @@ def _asked(dialogue: str, asked: dict[str, Any], answer: str) -> AskedFact:
     )
 
 
-def _print_figures(file: Path, engine: Literal["local", "model"]) -> None:
-    asked = list(ask_questions(file, engine=engine))
+def _print_figures(file: Path) -> None:
+    asked = list(ask_questions(file))
     counts = Counter(item.verdict for item in asked)
     for item in asked:
         if item.verdict != "right":
@@ -127,7 +124,5 @@ def _print_figures(file: Path, engine: Literal["local", "model"]) -> None:
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser()
     arguments.add_argument("files", nargs="*", type=Path, default=[OPEN])
-    arguments.add_argument("--engine", choices=("local", "model"), default="local")
-    given = arguments.parse_args()
-    for file in given.files:
-        _print_figures(file, given.engine)
+    for file in arguments.parse_args().files:
+        _print_figures(file)

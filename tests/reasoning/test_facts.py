@@ -1,12 +1,9 @@
-"""Answers from statements of a fact, and answers that a later turn makes untrue."""
+"""The fact that a question asks for, as evidence states it."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from tiermem.model import Evidence
-from tiermem.reasoning import Draft
-from tiermem.reasoning.interface import ABSTAINED
-from tiermem.reasoning.rules.facts import answer_fact, require_current
+from tiermem.reasoning.rules.facts import find_stated_fact
 
 NOW = datetime(2024, 12, 1, tzinfo=UTC)
 
@@ -17,34 +14,14 @@ def _said(month: int, text: str) -> Evidence:
     )
 
 
-def test_the_latest_value_is_answered_with_its_turn() -> None:
+def test_the_latest_value_is_found_with_its_turn_and_those_before_it() -> None:
     evidence = [_said(1, "Ann: My rent is 640."), _said(5, "Ann: My rent went up to 680.")]
-    assert answer_fact("What is Ann's rent?", evidence, NOW) == Draft(text="680", cited=(1,), abstained=False)
+    fact = find_stated_fact("What is Ann's rent?", evidence, NOW)
+    assert fact is not None
+    assert fact.answer is not None
+    assert (fact.answer.at, fact.answer.statement.value) == (1, "680")
+    assert [one.statement.value for one in fact.values] == ["640", "680"]
 
 
-def test_other_questions_are_left_to_other_rules() -> None:
-    assert answer_fact("What does Ann like?", [_said(1, "Ann: My rent is 640.")], NOW) is None
-
-
-def test_an_answer_is_withheld_if_its_speaker_says_later_that_something_changed() -> None:
-    evidence = [
-        _said(1, "Ann: Granny picks Emmy up."),
-        _said(4, "Ann: Leo fetches Emmy from now on."),
-    ]
-    first, second = (
-        Draft(text=text, cited=(at,), abstained=False) for at, text in enumerate(("Granny", "Leo"))
-    )
-    assert require_current("Who picks Emmy up?", first, evidence) == ABSTAINED
-    assert require_current("Who picks Emmy up?", second, evidence) == second
-    assert require_current("Who used to pick Emmy up?", first, evidence) == first
-
-
-def test_an_answer_stays_if_its_speaker_says_later_that_something_changed_for_another_person() -> None:
-    evidence = [
-        _said(1, "Ann: My sister Maja has the spare key. I see Dr Lee on 3 May."),
-        _said(4, "Ann: Tom quit. Maja gave up the flat."),
-    ]
-    key, doctor, day = (Draft(text=text, cited=(0,), abstained=False) for text in ("Maja", "Dr Lee", "3/5"))
-    assert require_current("Who does Ann see?", doctor, evidence) == doctor
-    assert require_current("When does Ann see Dr Lee?", day, evidence) == day
-    assert require_current("Who has the spare key?", replace(key, text="spare key"), evidence) == ABSTAINED
+def test_no_fact_is_found_for_other_questions() -> None:
+    assert find_stated_fact("What does Ann like?", [_said(1, "Ann: My rent is 640.")], NOW) is None

@@ -87,7 +87,7 @@ async def _judged_halves(
         systems=(),
         out=Path(),
         choice=choice,
-        engine="rules" if facts is None else "recorded",
+        engine="local" if facts is None else "recorded",
         facts=facts,
     )
     dataset, engine = dataset_of(request), engines_of(request)

@@ -15,14 +15,15 @@ from eval.systems import Setup, candidates
 from eval.systems.tiermem import TierMem
 from eval.types import CaseId
 from tests.eval import tiny
-from tests.eval.test_cli import everything_by_rules
+from tests.eval.test_cli import WORDED, everything_by_model
 from tests.eval.test_datasets import locomo, write
+from tests.llm.server import ModelServer
 from tiermem import AsyncMemory, Settings
 from tiermem.errors import InvalidInput
 from tiermem.llm.interface import Call
 from tiermem.llm.scripted import Line, ScriptedModel
 from tiermem.reading.options import ReadingOptions
-from tiermem.reasoning import by_model, by_rules
+from tiermem.reasoning import by_model, engine_named
 from tiermem.writing.values import WriterOptions
 
 pytestmark = pytest.mark.anyio
@@ -123,14 +124,19 @@ async def test_the_question_is_searched_for_before_anything_is_planned() -> None
 
 def test_the_profile_needs_an_engine_that_asks_a_model() -> None:
     with pytest.raises(InvalidInput, match="need an engine that asks a model"):
-        PAPER.adapt(by_rules())
+        PAPER.adapt(engine_named("local"))
 
 
-def test_a_profile_is_told_in_the_manifest_and_the_report(tmp_path: Path) -> None:
+def test_a_profile_is_told_in_the_manifest_and_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = tmp_path / "run"
     data = write(tmp_path / "locomo.json", locomo(["D1:1"]))
-    asked = ["--profile", "paper", *everything_by_rules(data, out), "--cache", str(tmp_path / "cache")]
-    result = CliRunner().invoke(app, asked)
+    asked = ["--profile", "paper", *everything_by_model(data, out), "--cache", str(tmp_path / "cache")]
+    with ModelServer(answer=lambda request: WORDED) as server:
+        monkeypatch.setenv("TIERMEM_MODEL", "wording-model")
+        monkeypatch.setenv("TIERMEM_BASE_URL", server.url)
+        result = CliRunner().invoke(app, asked)
     assert result.exit_code == 0, result.output
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["profile"] == "paper"

@@ -49,7 +49,7 @@ async def test_the_gate_needs_an_embedder_that_it_has_a_threshold_for_and_decide
 
 def test_the_commands_of_the_product_do_not_know_them(tmp_path: Path) -> None:
     data = write(tmp_path / "locomo.json", locomo(["D1:1"]))
-    asked = ["qa", "locomo", "--data", str(data), "--systems", "tiermem:entities", "--engine", "rules"]
+    asked = ["qa", "locomo", "--data", str(data), "--systems", "tiermem:entities"]
     for app, known in ((eval.cli.app, False), (eval.research.cli.app, True)):
         out = tmp_path / f"run-{known}"
         ran = CliRunner().invoke(app, [*asked, "--out", str(out), "--cache", str(tmp_path), "--limit", "1"])

@@ -27,7 +27,7 @@ from eval.types import Case, CaseId, Dataset, Passage, QuestionId
 from pagestore import SessionId, TokenCounter
 from tiermem.embedding.interface import Embedder
 from tiermem.llm.tokens import token_counter
-from tiermem.reasoning import Engine, by_rules
+from tiermem.reasoning import Engine, engine_named
 
 OpensEmbedder = Callable[[], AbstractContextManager[Embedder]]
 """Opens an embedder in whatever process it is called in, and closes it."""
@@ -114,7 +114,7 @@ async def _find(cases: Sequence[Case], embedder: OpensEmbedder) -> Sequence[Foun
 
 async def _find_in(case: Case, embedder: Embedder) -> Sequence[Found]:
     with TemporaryDirectory() as directory:
-        memory = memory_at(Path(directory), by_rules(), embedder=embedder, counter=token_counter())
+        memory = memory_at(Path(directory), engine_named("local"), embedder=embedder, counter=token_counter())
         try:
             await memory.observe(case.sessions)
             return [

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,9 +20,9 @@ from eval.research.training.data.found import memory_at
 from eval.types import Case, CaseId, Dataset, LabelledQuestion, QuestionId, Reply
 from pagestore import Page, TokenCounter
 from tiermem.embedding.interface import Embedder
-from tiermem.model import Claim, Evidence
-from tiermem.reasoning import by_rules
-from tiermem.reasoning.interface import ABSTAINED, Draft, PointedTurns
+from tiermem.model import Claim
+from tiermem.reasoning import engine_named
+from tiermem.reasoning.interface import PointedTurns
 from tiermem.reasoning.learned.first_line import FirstLineSignals, score_turns
 from tiermem.reasoning.learned.graph import LearnedReader
 from tiermem.text.histories import SaidTurn
@@ -60,15 +59,6 @@ class _Listening:
         scored = await to_thread.run_sync(score_turns, self._reader, question, turns, found)
         self.last = scored.signals
         return PointedTurns(words=scored.words, scores=scored.scores)
-
-
-async def _abstain(
-    question: str,  # noqa: ARG001  (named as in the protocol)
-    evidence: Sequence[Evidence],  # noqa: ARG001
-    *,
-    asked_at: datetime,  # noqa: ARG001
-) -> Draft:
-    return ABSTAINED
 
 
 async def _distil_nothing(
@@ -111,7 +101,7 @@ async def _ask(
     case: Case, reader: LearnedReader, embedder: Embedder, counter: TokenCounter, watcher: Watcher
 ) -> list[Asked]:
     listening = _Listening(reader)
-    engine = replace(by_rules(), distil=_distil_nothing, compose=_abstain, point=listening)
+    engine = replace(engine_named("local"), distil=_distil_nothing, point=listening)
     with TemporaryDirectory() as directory:
         memory = memory_at(Path(directory), engine, embedder=embedder, counter=counter)
         try:
@@ -126,18 +116,6 @@ async def _ask(
             return found
         finally:
             await memory.close()
-
-
-async def ruled(
-    case: Case, directory: Path, *, embedder: Embedder, counter: TokenCounter
-) -> dict[QuestionId, str]:
-    """What rules alone answer to every question of a case, "" where they abstain; its memory stays there."""
-    memory = memory_at(directory, by_rules(), embedder=embedder, counter=counter)
-    try:
-        await memory.observe(case.sessions)
-        return {one.id: (await memory.ask(one.text, asked_at=one.asked_at)).text for one in case.questions}
-    finally:
-        await memory.close()
 
 
 def _judge_lines(

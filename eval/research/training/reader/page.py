@@ -1,4 +1,4 @@
-"""What a training found, as a page: marks head by head, answers beside the rules, what it was made of."""
+"""What a training found, as a page: marks head by head, answers by words, what it was made of."""
 
 from __future__ import annotations
 
@@ -11,15 +11,7 @@ from eval.report.values import Table, share
 from eval.research.reproduction import Reproduction
 from eval.research.training.data.sources import SOURCES
 from eval.research.training.reader.export import Exported
-from eval.research.training.reader.measure import (
-    BothAnswers,
-    Shares,
-    as_silent_as_rules,
-    both,
-    by_both,
-    by_reader,
-    by_rules,
-)
+from eval.research.training.reader.measure import ReaderAnswer, shares
 
 _OPENING: Final = (
     "A reader on the weights that are installed for embedding: adapters of low rank in every matrix of "
@@ -44,11 +36,9 @@ class Measured:
     set_aside: Mapping[str, int]
     exported: Exported
     marks: Mapping[str, Mapping[str, float]]
-    said: Mapping[str, Sequence[BothAnswers]]
-    by_seed: Mapping[int, Mapping[str, Sequence[BothAnswers]]] = field(default_factory=dict)
+    said: Mapping[str, Sequence[ReaderAnswer]]
+    by_seed: Mapping[int, Mapping[str, Sequence[ReaderAnswer]]] = field(default_factory=dict)
     """What the reader of every seed answers by itself, where there is more than one."""
-    chosen_on: Sequence[BothAnswers] = ()
-    """Questions of the half that is not measured on, to choose a threshold by."""
 
 
 def found(measured: Measured) -> Reproduction:
@@ -77,32 +67,23 @@ def _marks(measured: Measured) -> Table:
     )
 
 
-def _answers(name: str, said: Sequence[BothAnswers]) -> Table:
-    rules = by_rules(said)
-    same = as_silent_as_rules(said)
+def _answers(name: str, said: Sequence[ReaderAnswer]) -> Table:
     rows = [
-        _row("rules", rules, [float(one.rules_right) for one in said if one.answerable], said),
-        _of_reader("reader, never silent", said, float("-inf")),
-        _of_reader("reader, silent at margins up to 0", said, 0.0),
-        _of_reader("reader, as often silent without an answer as the rules", said, same),
+        _row("never silent", said, float("-inf")),
+        _row("silent at margins up to 0", said, 0.0),
     ]
-    for name_of, threshold in (("never silent", float("-inf")), ("silent at margins up to 0", 0.0)):
-        rights = [float(both(one, threshold)[1]) for one in said if one.answerable]
-        rows.append(_row(f"rules for dates, reader else, {name_of}", by_both(said, threshold), rights, said))
     categories = dict.fromkeys(one.category for one in said if one.answerable)
     for category in categories:
         of = [one for one in said if one.category == category]
-        rows.append(_of_rules(f"– {category}: rules", of))
-        rows.append(_of_reader(f"– {category}: reader, never silent", of, float("-inf")))
+        rows.append(_row(f"– {category}, never silent", of, float("-inf")))
     cases = ", ".join(dict.fromkeys(one.case for one in said))
     return Table(
         title=f"Answers by words, {name}",
-        columns=("who", "right", "95 %", "unanswered", "abstains where there is no answer", "questions"),
+        columns=("reader", "right", "95 %", "unanswered", "abstains where there is no answer", "questions"),
         rows=tuple(rows),
         notes=(
-            f"Half B, of it {cases}. Right: holds the gold words, or token F1 ≥ .5; dates are compared as "
-            "dates. The third threshold is chosen on the very questions without an answer, so that both are "
-            "compared at one rate. "
+            f"Half B, of it {cases}. An answer is the likeliest words of the five best turns. Right: "
+            "holds the gold words, or token F1 ≥ .5; dates are compared as dates. "
             f"Reading took {_milliseconds(said):.0f} ms of processor time a question (mean).",
         ),
     )
@@ -113,37 +94,29 @@ def _each_seed(measured: Measured) -> list[Table]:
     for source, mean in measured.said.items():
         readers = {f"seed {seed}": of[source] for seed, of in measured.by_seed.items()}
         for name, said in ({**readers, "their mean": mean} if readers else {}).items():
-            always, same = (by_reader(said, at) for at in (float("-inf"), as_silent_as_rules(said)))
-            rows.append((source, name, share(always.right), share(same.right)))
+            always, sure = (shares(said, at) for at in (float("-inf"), 0.0))
+            rows.append((source, name, share(always.right), share(sure.right)))
     if not rows:
         return []
-    columns = ("source", "reader", "right, never silent", "right, as often silent as the rules")
+    columns = ("source", "reader", "right, never silent", "right, silent at margins up to 0")
     return [Table(title="Each seed by itself, halves B", columns=columns, rows=tuple(rows))]
 
 
-def _milliseconds(said: Sequence[BothAnswers]) -> float:
+def _milliseconds(said: Sequence[ReaderAnswer]) -> float:
     return 1000 * sum(one.seconds for one in said) / max(1, len(said))
 
 
-def _of_rules(name: str, said: Sequence[BothAnswers]) -> tuple[str, ...]:
-    return _row(name, by_rules(said), [float(one.rules_right) for one in said if one.answerable], said)
-
-
-def _of_reader(name: str, said: Sequence[BothAnswers], threshold: float) -> tuple[str, ...]:
-    rights = [float(one.reader_right and one.margin > threshold) for one in said if one.answerable]
-    return _row(name, by_reader(said, threshold), rights, said)
-
-
-def _row(name: str, shares: Shares, rights: Sequence[float], said: Sequence[BothAnswers]) -> tuple[str, ...]:
-    asked = [one.question for one in said if one.answerable]
-    spread = estimate(rights, asked)
+def _row(name: str, said: Sequence[ReaderAnswer], threshold: float) -> tuple[str, ...]:
+    of = shares(said, threshold)
+    rights = [float(one.right and one.margin > threshold) for one in said if one.answerable]
+    spread = estimate(rights, [one.question for one in said if one.answerable])
     return (
         name,
-        share(shares.right),
+        share(of.right),
         f"{share(spread.low)} to {share(spread.high)}",
-        share(shares.unanswered),
-        share(shares.abstained) if shares.without else "–",
-        f"{shares.with_answer} + {shares.without}",
+        share(of.unanswered),
+        share(of.abstained) if of.without else "–",
+        f"{of.with_answer} + {of.without}",
     )
 
 

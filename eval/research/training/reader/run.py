@@ -10,23 +10,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from anyio import to_thread
 
-from eval.arrange import opened_embedder
-from eval.progress import watching
 from eval.research.reproduction import Reproduction
 from eval.research.training.data.examples import digest
 from eval.research.training.data.found import Found
 from eval.research.training.data.mix import DATASETS, halves
 from eval.research.training.data.sources import SOURCES, to_measure_with
-from eval.research.training.reader.asked import ruled
 from eval.research.training.reader.export import Exported, agreement, mean_of
 from eval.research.training.reader.loop import Recipe
 from eval.research.training.reader.marks import marks, read, squad_marks
-from eval.research.training.reader.measure import BothAnswers, answers
+from eval.research.training.reader.measure import ReaderAnswer, answers
 from eval.research.training.reader.page import Measured, found
 from eval.research.training.reader.prepare import Prepared
 from eval.research.training.reader.seeds import (
@@ -39,7 +35,6 @@ from eval.research.training.reader.seeds import (
 )
 from eval.types import Case, QuestionId
 from tiermem.embedding.weights import find_weights
-from tiermem.llm.tokens import token_counter
 from tiermem.reasoning.learned.graph import LearnedReader
 
 _COMPARED: Final = 300
@@ -70,14 +65,13 @@ class Training:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Half:
-    """Conversations to measure on: what is found for every question, and what rules answer."""
+    """Conversations to measure on, and what is found for every question."""
 
     cases: Sequence[Case]
     found: Mapping[QuestionId, Found]
-    ruled: Mapping[QuestionId, str]
 
-    def answered(self, reader: LearnedReader) -> list[BothAnswers]:
-        return answers(reader, self.cases, self.found, self.ruled)
+    def answered(self, reader: LearnedReader) -> list[ReaderAnswer]:
+        return answers(reader, self.cases, self.found)
 
 
 async def run(asked: Training) -> Reproduction:
@@ -87,7 +81,7 @@ async def run(asked: Training) -> Reproduction:
     seconds = await to_thread.run_sync(each_seed, asked)
     made, parts = prepare(asked, weights, everything, seed=asked.seeds[0])
     exported, small = _averaged(asked, weights, parts)
-    measured = {name: await _to_measure(asked, name, everything[name]) for name in asked.measure}
+    measured = {name: _to_measure(asked, name, everything[name]) for name in asked.measure}
     said = {name: of.answered(small) for name, of in measured.items()}
     on_all_processors = LearnedReader(weights, exported.file.read_bytes(), threads=os.cpu_count() or 1)
     _keep(asked.out / "answers.jsonl", said)
@@ -131,7 +125,7 @@ def _averaged(
 
 def _by_seed(
     asked: Training, weights: Path, measured: Mapping[str, _Half]
-) -> dict[int, dict[str, list[BothAnswers]]]:
+) -> dict[int, dict[str, list[ReaderAnswer]]]:
     """What the reader of every seed answers by itself, by source."""
     readers = {
         seed: LearnedReader(weights, file_of(asked, seed).read_bytes(), threads=asked.recipe.threads)
@@ -167,21 +161,13 @@ def _marks_of(reader: LearnedReader, test: Prepared) -> dict[str, Mapping[str, f
     return found_marks
 
 
-async def _to_measure(asked: Training, name: str, everything: Mapping[QuestionId, Found]) -> _Half:
+def _to_measure(asked: Training, name: str, everything: Mapping[QuestionId, Found]) -> _Half:
     cases = list(DATASETS[name](SOURCES[name].paths(asked.data)[0]).cases())
     groups, part_of = halves(name, cases)
     half = [case for case in cases if part_of[groups[case.id]] == "test"]
-    by_rules: dict[QuestionId, str] = {}
-    with opened_embedder("fp32", asked.recipe.threads, asked.cache) as embedder, watching() as watcher:
-        watcher.starts(f"ask rules {name}", sum(len(case.questions) for case in half))
-        for case in half:
-            with TemporaryDirectory() as directory:
-                by_rules |= await ruled(case, Path(directory), embedder=embedder, counter=token_counter())
-            for _ in case.questions:
-                watcher.step("rules", case.id)
-    return _Half(cases=half, found=everything, ruled=by_rules)
+    return _Half(cases=half, found=everything)
 
 
-def _keep(file: Path, said: Mapping[str, Sequence[BothAnswers]]) -> None:
+def _keep(file: Path, said: Mapping[str, Sequence[ReaderAnswer]]) -> None:
     rows: list[dict[str, Any]] = [{"source": name, **asdict(one)} for name, of in said.items() for one in of]
     file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")

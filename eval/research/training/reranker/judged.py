@@ -23,7 +23,7 @@ from eval.types import Case, CaseId, Dataset, LabelledQuestion, QuestionId
 from pagestore import TokenCounter
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import InvalidInput
-from tiermem.reasoning import by_rules
+from tiermem.reasoning import engine_named
 from tiermem.reasoning.learned.graph import LearnedReader
 from tiermem.reasoning.learned.pointing import point_at_words
 
@@ -114,7 +114,7 @@ async def _judge(
     case: Case, asked: Sequence[LabelledQuestion], by: Judging, watcher: Watcher
 ) -> list[Judged]:
     with TemporaryDirectory() as directory:
-        memory = memory_at(Path(directory), by_rules(), embedder=by.embedder, counter=by.counter)
+        memory = memory_at(Path(directory), engine_named("local"), embedder=by.embedder, counter=by.counter)
         try:
             await memory.observe(case.sessions)
             judged = []

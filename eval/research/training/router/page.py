@@ -30,8 +30,6 @@ _OPENING: Final = (
     "**no policy learned from it is given away**, and none comes with TierMem. The recipes for a large model "
     "(`eval/research/training/router/recipes`) hold the paper's hyperparameters, and were not run."
 )
-_ENGINES: Final = {"local": "--engine rules "}
-"""How an engine is asked for on the command line, by its name; the others need no word, or more than one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +61,7 @@ def _commands(compared: Sequence[Compared], names: Sequence[str]) -> str:
     asked = " ".join(f"--{name} {value}" for name, value in origins[0].sample.items())
     lines = [
         f"python -m eval qa {origins[0].dataset} --data FILE --systems {','.join(systems)} {asked} "
-        f"{_ENGINES.get(origins[0].engine, '')}--keep --out run",
+        "--engine model --keep --out run",
         *(
             f"python -m eval.research router-data run --summary {of.summary} --raw {of.raw} --out {name}"
             for of, name in zip(origins, names, strict=True)

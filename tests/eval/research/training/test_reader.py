@@ -1,6 +1,5 @@
 """Lessons as numbers, marks, measures and pictures; and, where PyTorch is, the training itself."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,7 @@ from eval.research.training.reader.curves import losses
 from eval.research.training.reader.encode import NONE, batch, batches, encoded_one
 from eval.research.training.reader.marks import auc, marks, squad_marks
 from eval.research.training.reader.marks import read as read_answer
-from eval.research.training.reader.measure import (
-    BothAnswers,
-    as_silent_as_rules,
-    by_both,
-    by_reader,
-    by_rules,
-)
+from eval.research.training.reader.measure import ReaderAnswer, shares
 from eval.research.training.reader.prepare import drawn, prepared
 from eval.types import CaseId, QuestionId
 from tests.reasoning.learned import splitting
@@ -123,45 +116,32 @@ def test_marks_of_every_head() -> None:
     assert squad_marks(of[:2], readings, 99.0)["f1"] == 0.5
 
 
-def said(
-    name: str, margin: float, *, answerable: bool = True, right: bool = True, rules: str = "x"
-) -> BothAnswers:
-    return BothAnswers(
+def answered(name: str, margin: float, *, answerable: bool = True, right: bool = True) -> ReaderAnswer:
+    return ReaderAnswer(
         case=CaseId("c"),
         question=QuestionId(name),
         category="fact",
         answerable=answerable,
-        day=False,
-        rules=rules,
-        rules_right=False,
-        reader="y",
-        reader_right=right,
+        words="y",
+        right=right,
         margin=margin,
-        suffices=0.0,
         seconds=0.01,
     )
 
 
-def test_a_reader_is_compared_at_the_share_of_abstentions_that_rules_have() -> None:
+def test_margins_up_to_a_threshold_are_left_unanswered() -> None:
     asked = [
-        said("a", 3.0),
-        said("b", 1.0),
-        said("c", 2.0, right=False),
-        said("d", 0.5, answerable=False, rules=""),
-        said("e", 1.5, answerable=False),
+        answered("a", 3.0),
+        answered("b", 1.0),
+        answered("c", 2.0, right=False),
+        answered("d", 0.5, answerable=False),
+        answered("e", 1.5, answerable=False),
     ]
-    rules = by_rules(asked)
-    assert (rules.right, rules.abstained, rules.with_answer, rules.without) == (0.0, 0.5, 3, 2)
-    threshold = as_silent_as_rules(asked)
-    assert threshold == 0.5
-    assert by_reader(asked, threshold).abstained == 0.5
-    assert by_reader(asked, threshold).right == pytest.approx(2 / 3)
-    assert by_reader(asked, 1.0).right == pytest.approx(1 / 3)
-    dated = replace(asked[0], day=True, rules_right=True, reader_right=False)
-    assert by_both([dated], 9.0).right == 1.0
-    assert by_both([replace(dated, rules="")], 9.0).unanswered == 1.0
-    assert by_both(asked, threshold) == by_reader(asked, threshold)
-    assert as_silent_as_rules([replace(one, rules="x") for one in asked]) == float("-inf")
+    some = shares(asked, 0.5)
+    assert (some.abstained, some.unanswered, some.with_answer, some.without) == (0.5, 0.0, 3, 2)
+    assert some.right == pytest.approx(2 / 3)
+    assert shares(asked, 1.0).right == shares(asked, 1.0).unanswered == pytest.approx(1 / 3)
+    assert shares(asked, float("-inf")).abstained == 0.0
 
 
 def test_curves_are_a_picture_that_needs_nothing_else() -> None:

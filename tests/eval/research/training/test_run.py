@@ -17,7 +17,9 @@ from tests.eval.research.training.test_articles import QUESTION, UNASKED, packed
 from tests.eval.research.training.test_articles import TEXT as MILL
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable
-from tiermem.reasoning import by_reader
+from tiermem.reasoning.learned.graph import LearnedReader
+from tiermem.reasoning.learned.pointing import point_at_words
+from tiermem.text.histories import SaidTurn
 
 TITLES = ("Lighthouse", "Harbour", "Bridge", "Old_Mill")
 
@@ -70,4 +72,5 @@ def test_from_data_to_weights_that_answer_and_a_page_that_says_what_they_saw(tmp
     assert (asked.out / "seed-1" / "losses.svg").read_text().startswith("<svg")
     file = asked.out / "reader.safetensors"
     assert give_away(file, tmp_path / "package" / "reader").stat().st_size < 2_000_000
-    assert by_reader(file, weights=weights).name == "local with a reader"
+    reader = LearnedReader(weights, file.read_bytes())
+    assert len(point_at_words(reader, "Who built it?", [SaidTurn(speaker="Ann", text=MILL)])) == 1

@@ -39,7 +39,7 @@ def test_the_page_says_what_it_is_of_and_how_to_make_it_again() -> None:
         "no policy learned from it is given away",
         "were not run",
         "Judge: words.",
-        "python -m eval qa tiny --data FILE --systems s,r --questions 6 --keep --out run",
+        "python -m eval qa tiny --data FILE --systems s,r --questions 6 --engine model --keep --out run",
         "python -m eval.research router-data run --summary s --raw r --out router.jsonl",
         "30 questions that have an answer: from what was recalled 12 are right",
         "| R, wrong where summaries are right | -2.0 |",

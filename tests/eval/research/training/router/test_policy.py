@@ -20,11 +20,10 @@ from eval.research.training.router.policy import (
 )
 from eval.research.training.router.signals import SIGNALS, signals
 from pagestore import PageId, Span
-from tests.engines import engine
+from tests.engines import engine, quoting_engine
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
-from tiermem.reasoning import by_rules
 
 pytestmark = pytest.mark.anyio
 ASKED = datetime(2024, 5, 1, tzinfo=UTC)
@@ -128,7 +127,7 @@ def test_a_policy_is_refused_where_it_was_learned_with_another_embedder_or_from_
 def test_a_memory_decides_by_the_policy_it_is_given(tmp_path: Path) -> None:
     file, embedder = tmp_path / "policy.json", HashEmbedder()
     write_policy(replace(policy(bias=9.0), embedder=embedder.name), file)
-    routed = with_policy(by_rules(), file, embedder=embedder.name, turns=True)
+    routed = with_policy(quoting_engine(), file, embedder=embedder.name, turns=True)
     with tiermem.open(":memory:", embedder=embedder, engine=routed) as memory:
         memory.add("I adopted three grey cats.", speaker="Ann")
         decision = memory.ask("What did Ann adopt?").trace.decision
