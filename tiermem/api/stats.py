@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pagestore import Page, PageInfo, SpaceId
-from tiermem.ledger import EVERYTHING_SEEN, PageSummary, Tier1, Visibility
+from tiermem.ledger import EVERYTHING_SEEN, AnswerInfo, PageSummary, Tier1, Visibility
 from tiermem.model import Budget, StepUsage, Usage, merge_owners
 
 _SHOWN = 20
@@ -97,7 +97,7 @@ def stats(
     aside = [one for one in tier1.aside if sees.all or one.page_id in ids]
     cold = (tier1.unit(unit_id) for unit_id in tier1.cold if tier1.is_active(unit_id))
     given = {answer.id for answer in answers}
-    saved = sum(a.raw_tokens - a.read_tokens for a in answers if a.route == "ANSWER")
+    escalated, saved = _count_unread(answers) if reads_pages else (None, None)
     return Stats(
         space=space,
         engine=engine,
@@ -118,19 +118,26 @@ def stats(
         findings_pending=sum(sees.all or one.answer_id in given for one in tier1.pending.values()),
         answers=len(answers),
         answered_from_recall=sum(a.route == "ANSWER" and not a.abstained for a in answers),
-        escalated=sum(a.route == "ESCALATE" for a in answers) if reads_pages else None,
+        escalated=escalated,
         abstained=sum(a.abstained for a in answers),
         tokens_read=sum(a.read_tokens for a in answers),
         tokens_raw=sum(a.raw_tokens for a in answers),
         tokens_summary=sum(a.summary_tokens for a in answers),
-        tokens_saved=saved if reads_pages else None,
-        tokens_saved_note=_NOTHING_SAVED if reads_pages and saved < 0 else "",
+        tokens_saved=saved,
+        tokens_saved_note=_NOTHING_SAVED if saved is not None and saved < 0 else "",
         usage=usage,
         spent_today=spent_today,
         daily=daily,
         problems=(*map(str, aside[-_SHOWN:]), *problems),
         agents=merge_owners((one.agent for one in sealed), (one.agent for one in filling)),
     )
+
+
+def _count_unread(answers: Sequence[AnswerInfo]) -> tuple[int, int]:
+    """How many answers had pages read, and the tokens of linked pages that the others did not read."""
+    others = [one for one in answers if one.route == "ANSWER"]
+    read = sum(one.route == "ESCALATE" for one in answers)
+    return read, sum(one.raw_tokens - one.read_tokens for one in others)
 
 
 def _rate(pages: Iterable[PageSummary]) -> float | None:
