@@ -96,9 +96,7 @@ def test_an_unknown_router_is_an_error_that_names_the_known_ones() -> None:
 
 def test_engines_are_made_by_name() -> None:
     model = ScriptedModel(name="big-model")
-    assert (
-        engine_named("local", model) == engine_named("auto") == replace(by_rules(), route=None, compose=None)
-    )
+    assert engine_named("local", model) == engine_named("auto") == replace(by_rules(), route=None)
     assert engine_named("model", model) == engine_named("auto", model) == by_model(model)
     with pytest.raises(InvalidInput, match="'model' needs a language model"):
         engine_named("model")
