@@ -103,7 +103,6 @@ TAKES_NO_TEXT = {
     "tiermem.dialogue.error_location.skip_unreadable": "takes a list",
     "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
     "tiermem.reasoning.learned.decode.best_span": "takes numbers",
-    "tiermem.reasoning.learned.decode.best_spans": "takes numbers",
     "tiermem.reasoning.learned.ordering.with_reader": "takes a path",
     "tiermem.reasoning.learned.factors.merge_weights": "takes tensors",
     "tiermem.reasoning.learned.factors.pack": "takes tensors",

@@ -18,7 +18,7 @@ from tiermem.embedding.weights import WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput
 from tiermem.reasoning import by_rules, with_reader
 from tiermem.reasoning.interface import Draft
-from tiermem.reasoning.learned.decode import LONGEST, best_span, best_spans
+from tiermem.reasoning.learned.decode import LONGEST, best_span
 from tiermem.reasoning.learned.factors import merge_weights, pack, unpack, with_texts
 from tiermem.reasoning.learned.first_line import KEY as FIRST_LINE
 from tiermem.reasoning.learned.first_line import (
@@ -131,9 +131,6 @@ def test_the_best_span_is_in_order_short_enough_and_within_its_bounds() -> None:
         assert found is not None
         assert (found.start, found.end) == (start, end)
         assert found.margin == pytest.approx(best - scores[0].sum(), abs=1e-5)
-        several = best_spans(scores, 5, 55, count=4)
-        ranked = sorted(pairs, reverse=True)[:4]
-        assert [(one.start, one.end) for one in several] == [(a, b) for _, a, b in ranked]
     assert best_span(np.zeros((3, 2), np.float32), 2, 2) is None
 
 
