@@ -9,7 +9,6 @@ from tiermem.reasoning.rules.distil import distil
 from tiermem.reasoning.rules.integrate import integrate
 from tiermem.reasoning.rules.plan import plan
 from tiermem.reasoning.rules.reconcile import reconcile
-from tiermem.reasoning.rules.route import route
 from tiermem.reasoning.rules.select import select
 
 NAME: Final = "local"
@@ -18,11 +17,11 @@ NAME_WITH_READER: Final = "local with a reader"
 
 
 def by_rules() -> Engine:
-    """Judges with code alone, and words no answers. It never raises on any text and costs no tokens."""
+    """Judges with code alone; it neither routes nor words answers. It never raises, and costs no tokens."""
     return Engine(
         name=NAME,
         distil=distil,
-        route=route,
+        route=None,
         integrate=integrate,
         plan=plan,
         compose=None,
