@@ -59,7 +59,7 @@ def test_a_machine_that_has_everything(tmp_path: Path) -> None:
     told = findings(tmp_path / "memory", code=0)
     assert {one["verdict"] for name, one in told.items() if name != "model"} == {"good"}
     assert told["model"]["verdict"] == "absent"
-    assert "local rules answer" in told["model"]["state"]
+    assert "lines as they were said" in told["model"]["state"]
     assert told["store"]["state"].endswith("memory, 1 space")
     shown = CliRunner().invoke(app, ["doctor", "--store", str(tmp_path / "memory")])
     assert "✓ weights" in shown.stdout

@@ -404,8 +404,8 @@ class AsyncMemory:
         exact; the wording is its maker's. `supported` is true if no word is in `unsupported` and nothing in
         `cautions` but `topic`. None of these says that it is true. `complete` and `missing` say what the
         answer lacks. `abstained` is true when nothing in memory answers the question, or when it does so
-        for somebody else; `nearest` are then the closest passages. Without a model the answer is an extract
-        of what was said, picked by rules.
+        for somebody else; `said` are then the lines that come nearest. Without a model nothing is worded: the
+        answer is up to three lines as they were said (`said`).
         `asked_at` is the moment relative dates of the question are seen from (now). `as_of` asks the
         memory as it stood at that moment. Both may be texts ("2024-01-01T10:00"); of a day without a time
         `asked_at` is the day, and `as_of` its end. `mode` fixes the route: `"summary"` never escalates,

@@ -112,7 +112,7 @@ def _model(settings: tiermem.Settings) -> ExaminedItem:
     from tiermem.llm.redaction import shown_url
 
     if settings.model is None:
-        state = "none named: local rules answer, as extracts of what was said"
+        state = "none named: answers are lines as they were said"
         return ExaminedItem(
             what="model", verdict="absent", state=state, advice="set TIERMEM_MODEL to use one"
         )

@@ -1,6 +1,6 @@
 """What a question asks for: its kind, the people and things it names, the words that must be matched.
 
-Shared by the local engine and the gate, so that both mean the same by "covered".
+Shared by the rules that read pages and the gate, so that both mean the same by "covered".
 """
 
 from __future__ import annotations

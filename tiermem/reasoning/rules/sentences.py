@@ -1,6 +1,6 @@
 """Sentences of evidence, scored against a question: who says what, and how much of the question it covers.
 
-Both the local engine and the gate read evidence this way. A sentence about another person than the
+Reading pages by rules and the gate score sentences alike. A sentence about another person than the
 one asked about scores low, however many words it shares: that is the commonest false hit in dialogue.
 """
 
