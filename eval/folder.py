@@ -55,7 +55,7 @@ class Manifest:
     """Which questions were asked, and whether under other names; what is not restricted is not in it."""
     profile: str | None = None
     reader: str = ""
-    """The small reader that answered, by its SHA-256, and its risk; "" where none did."""
+    """The small reader that ordered lines, by its SHA-256, and its risk; "" where none did."""
 
 
 class RunFolder:

@@ -8,6 +8,7 @@ from typing import Any
 from tiermem.model import Evidence
 from tiermem.reasoning import Draft, Engine, by_rules
 from tiermem.reasoning.interface import ABSTAINED, Compose
+from tiermem.reasoning.rules.route import gate
 from tiermem.text import search_stems, sentences
 from tiermem.text.readings import speech
 
@@ -22,7 +23,7 @@ def engine(*, name: str = "test", free: bool = True, best_first: bool = False, *
 
 def quoting_engine() -> Engine:
     """Judges by rules, and answers with the sentence that shares most words with the question."""
-    return replace(by_rules(), compose=quote_best_sentence)
+    return replace(by_rules(), route=gate, compose=quote_best_sentence)
 
 
 async def quote_best_sentence(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:

@@ -34,7 +34,7 @@ def model() -> Quoting:
 
 @pytest.fixture
 def memory(open_memory: OpenMemory, model: Quoting) -> tiermem.Memory:
-    return open_memory(engine=replace(by_rules(), route=None, compose=model))
+    return open_memory(engine=replace(by_rules(), compose=model))
 
 
 def chat(memory: tiermem.Memory, said: str, reply: str) -> None:

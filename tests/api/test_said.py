@@ -27,7 +27,7 @@ async def abstain(question: str, evidence: Sequence[Evidence], *, asked_at: date
 
 @pytest.fixture
 def memory(open_memory: OpenMemory) -> tiermem.Memory:
-    return open_memory(engine=replace(by_rules(), route=None, compose=abstain))
+    return open_memory(engine=replace(by_rules(), compose=abstain))
 
 
 def ask(memory: tiermem.Memory, question: str, **keywords: object) -> Answer:
@@ -218,7 +218,7 @@ class Pointing:
 
 def open_pointing(open_memory: OpenMemory, leads: Mapping[str, float]) -> tuple[tiermem.Memory, Pointing]:
     point = Pointing(leads)
-    return open_memory(engine=replace(by_rules(), route=None, compose=abstain, point=point)), point
+    return open_memory(engine=replace(by_rules(), compose=abstain, point=point)), point
 
 
 def test_a_lead_orders_the_lines_and_its_words_are_marked(open_memory: OpenMemory) -> None:

@@ -60,9 +60,10 @@ def test_a_page_is_summarised_again_and_keeps_its_units(store: Path) -> None:
     assert "lost now" in tiermem(store, "redistil", page).stdout
 
 
-def test_stats_tell_the_day_and_what_routing_saved(store: Path) -> None:
+def test_stats_show_the_day_and_of_pages_what_is_known(store: Path) -> None:
     figures = as_json(store, "stats")
     assert set(figures) >= {"tokens_saved", "tokens_summary", "spent_today", "daily", "omissions_per_literal"}
     shown = " ".join(tiermem(store, "stats").stdout.split())
-    assert "tokens of linked pages" in shown
+    assert (figures["tokens_saved"], figures["escalated"]) == (None, None)  # no model reads pages
+    assert "unread" not in shown
     assert "0 calls, 0 tokens" in shown

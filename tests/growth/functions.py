@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -51,8 +50,6 @@ from tiermem.reading import LONGEST_QUESTION
 from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
 from tiermem.reasoning.interface import Draft, PageView
-from tiermem.reasoning.learned.fitting import expected_answer
-from tiermem.reasoning.learned.passage import Words
 from tiermem.reasoning.learned.pieces import Pieces, encode
 from tiermem.reasoning.rules.distil import sentences_of
 from tiermem.reasoning.rules.questions import parse_question
@@ -105,12 +102,8 @@ TAKES_NO_TEXT = {
     "tiermem.dialogue.error_location.record": "names where an error lies, around other work",
     "tiermem.dialogue.error_location.skip_unreadable": "takes a list",
     "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
-    "tiermem.reasoning.rules.extract.date_words": "takes a date that was found",
     "tiermem.reasoning.learned.decode.best_span": "takes numbers",
-    "tiermem.reasoning.learned.decode.best_spans": "takes numbers",
-    "tiermem.reasoning.learned.calibration.read_calibration": "takes a header",
-    "tiermem.reasoning.learned.engine.by_reader": "takes a path",
-    "tiermem.reasoning.learned.engine.with_reader": "takes a path",
+    "tiermem.reasoning.learned.ordering.with_reader": "takes a path",
     "tiermem.reasoning.learned.factors.merge_weights": "takes tensors",
     "tiermem.reasoning.learned.factors.pack": "takes tensors",
     "tiermem.reasoning.learned.factors.read_head": "takes a path",
@@ -300,7 +293,6 @@ MADE: dict[str, Callable[[str], Any]] = {
     "ScoredSentence": scored,
     "Draft": lambda text: Draft(text=text[:LONGEST_QUESTION], cited=(0, 1), abstained=False),
     "Evidence": evidence,
-    "Sequence[Words]": lambda text: [Words(text=text, turn=0, start=0, end=len(text), margin=0.0)],
     "Sequence[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),
     "Iterable[Evidence]": lambda text: (evidence(text), evidence("I have 3 dogs.")),
     "Sequence[Search]": lambda text: (Search(kind="KEYWORD", query=text[:LONGEST_QUESTION]),),
@@ -331,25 +323,7 @@ def _chosen(text: str) -> dict[str, Any]:
     return {"chosen": [(at, told) for told in sentences_of(at)]}
 
 
-def _answer_from(text: str) -> dict[str, Any]:
-    return {"question": parse_question(QUESTION), "best": scored(text)}
-
-
-def _chosen_by_time(text: str) -> dict[str, Any]:
-    question = "Where does Ann live?"
-    found = [Words(text=text, turn=0, start=0, end=len(text), margin=1.0)]
-    later = Words(text="Hull", turn=1, start=0, end=4, margin=0.5)
-    turns = [SaidTurn(speaker="Ann", text=words) for words in (text, f"Hull. I live {text}")]
-    return {
-        "question": question,
-        "asked": expected_answer(question, ("Ann",)),
-        "found": [*found, later],
-        "turns": turns,
-    }
-
-
 OWN: dict[str, Callable[[str], dict[str, Any]]] = {
-    "tiermem.reasoning.learned.changes.choose_by_time": _chosen_by_time,
     "tiermem.text.histories.is_changed_later": lambda text: {
         "value": "Hull",
         "said": SaidTurn(speaker="Ann", text=text, said_at=SAID),
@@ -432,25 +406,6 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "question": QUESTION,
         "answer": text[:LONGEST_ANSWER],
         "cited": (source(text),),
-    },
-    "tiermem.reasoning.rules.extract.answer_from": _answer_from,
-    "tiermem.reasoning.learned.fitting.asks_for_day": lambda text: {"question": text[:LONGEST_QUESTION]},
-    "tiermem.reasoning.learned.fitting.sought": lambda text: {
-        "question": text[:LONGEST_QUESTION],
-        "speakers": ["Ann", "Bo"],
-    },
-    "tiermem.reasoning.learned.answering.point": lambda text: {
-        "reader": _Reads(),
-        "question": text[:LONGEST_QUESTION],
-        "turns": [spoken(text), spoken(QUESTION)],
-    },
-    "tiermem.reasoning.learned.engine.propose": lambda text: {
-        "reader": _Reads(),
-        "question": text[:LONGEST_QUESTION],
-        "evidence": (evidence(text), evidence("Ann: I have 3 dogs.")),
-    },
-    "tiermem.reasoning.learned.engine.spoken_turn": lambda text: {
-        "item": replace(evidence(text), quote=text)
     },
     "tiermem.reasoning.learned.pointing.point_at_words": lambda text: {
         "reader": _Reads(),

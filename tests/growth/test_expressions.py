@@ -20,7 +20,6 @@ MADE_INSIDE = {
     "eval/datasets/renamed.py:_pattern",
     "eval/research/training/data/facts.py:_exchanged",
     "tiermem/reading/exact.py:_pattern",
-    "tiermem/reasoning/rules/extract.py:_after",
     "tiermem/proof/cautions.py:_compile",
     "tiermem/text/dates.py:_rule",
     "tiermem/text/quotes.py:_ending_whole",

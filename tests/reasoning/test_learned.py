@@ -18,8 +18,7 @@ from tiermem.embedding.weights import WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput
 from tiermem.reasoning import by_rules, with_reader
 from tiermem.reasoning.interface import Draft
-from tiermem.reasoning.learned.decode import LONGEST, best_span, best_spans
-from tiermem.reasoning.learned.engine import PointByReader, _LazyReader
+from tiermem.reasoning.learned.decode import LONGEST, best_span
 from tiermem.reasoning.learned.factors import merge_weights, pack, unpack, with_texts
 from tiermem.reasoning.learned.first_line import KEY as FIRST_LINE
 from tiermem.reasoning.learned.first_line import (
@@ -30,6 +29,7 @@ from tiermem.reasoning.learned.first_line import (
     score_turns,
 )
 from tiermem.reasoning.learned.graph import LearnedReader, Precision
+from tiermem.reasoning.learned.ordering import PointByReader, _LazyReader
 from tiermem.reasoning.learned.passage import READ, passage_of, window_of
 from tiermem.reasoning.learned.pieces import FIRST, WIDTH, Pieces, encode
 from tiermem.reasoning.learned.pointing import point_at_words
@@ -131,9 +131,6 @@ def test_the_best_span_is_in_order_short_enough_and_within_its_bounds() -> None:
         assert found is not None
         assert (found.start, found.end) == (start, end)
         assert found.margin == pytest.approx(best - scores[0].sum(), abs=1e-5)
-        several = best_spans(scores, 5, 55, count=4)
-        ranked = sorted(pairs, reverse=True)[:4]
-        assert [(one.start, one.end) for one in several] == [(a, b) for _, a, b in ranked]
     assert best_span(np.zeros((3, 2), np.float32), 2, 2) is None
 
 
@@ -350,10 +347,10 @@ def test_the_reader_of_the_package_is_for_the_embedder_it_was_calibrated_with(
     def orders(embedder: str) -> bool:
         return with_reader(by_rules(), "auto", risk=0.5, embedder=embedder).point is not None
 
-    monkeypatch.setattr("tiermem.reasoning.learned.engine.SHIPPED", factors)
+    monkeypatch.setattr("tiermem.reasoning.learned.ordering.SHIPPED", factors)
     assert [orders(HASHED), orders(f"{HASHED}-int8")] == [True, True]
     assert not orders("another")
-    monkeypatch.setattr("tiermem.reasoning.learned.engine.SHIPPED", tmp_path / "nowhere")
+    monkeypatch.setattr("tiermem.reasoning.learned.ordering.SHIPPED", tmp_path / "nowhere")
     assert not orders(HASHED)
 
 
@@ -361,7 +358,7 @@ def test_the_reader_of_the_package_is_for_the_embedder_it_was_calibrated_with(
 async def test_without_weights_lines_are_in_the_order_of_the_search(
     factors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tiermem.reasoning.learned.engine.weights_here", lambda named: None)
+    monkeypatch.setattr("tiermem.reasoning.learned.ordering.weights_here", lambda named: None)
     point = PointByReader(
         opened=_LazyReader(factors, tmp_path / "nowhere"), risk=0.5, embedder=HASHED, named=False
     )

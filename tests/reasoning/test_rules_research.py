@@ -14,7 +14,7 @@ from tiermem.proof import link
 from tiermem.reasoning import PageView, by_rules
 from tiermem.reasoning.rules import sufficiency
 from tiermem.reasoning.rules.questions import Kind, parse_question
-from tiermem.reasoning.rules.route import route
+from tiermem.reasoning.rules.route import gate
 from tiermem.reasoning.rules.sufficiency import Features, assess
 
 pytestmark = pytest.mark.anyio
@@ -57,7 +57,7 @@ def test_a_question_shows_what_kind_of_answer_it_wants(question: str, kind: str)
 
 
 async def test_units_that_state_the_answer_are_enough() -> None:
-    enough = await route("When did Caroline go to the LGBTQ support group?", EVERYTHING, asked_at=NOW)
+    enough = await gate("When did Caroline go to the LGBTQ support group?", EVERYTHING, asked_at=NOW)
     assert enough.action == "ANSWER"
 
 
@@ -74,7 +74,7 @@ async def test_units_that_state_the_answer_are_enough() -> None:
     ],
 )
 async def test_in_doubt_the_pages_are_read(question: str, units: Sequence[Evidence], why: str) -> None:
-    doubt = await route(question, units, asked_at=NOW)
+    doubt = await gate(question, units, asked_at=NOW)
     assert doubt.action == "ESCALATE"
     assert any(part in doubt.reason for part in why.split("|"))
 
@@ -163,7 +163,7 @@ async def test_a_turn_is_read_as_it_stands_on_its_page() -> None:
         source="turn",
         said_at=SAID,
     )
-    assert (await route("When did Ann visit Bergen?", [GROUP, said], asked_at=NOW)).action == "ANSWER"
+    assert (await gate("When did Ann visit Bergen?", [GROUP, said], asked_at=NOW)).action == "ANSWER"
     planned = await LOCAL.plan("When did Ann visit Bergen?", [said], "", [], asked_at=NOW)
     assert planned.done
 
@@ -185,7 +185,7 @@ any_text = st.text(st.characters(), max_size=60) | st.sampled_from(
 @given(any_text, st.lists(any_text, max_size=3))
 async def test_no_question_and_no_evidence_raises(question: str, texts: list[str]) -> None:
     evidence = [unit(text) for text in texts]
-    await route(question, evidence, asked_at=NOW)
+    await gate(question, evidence, asked_at=NOW)
     await LOCAL.plan(question, evidence, "", [], asked_at=NOW)
     await LOCAL.integrate(question, [PageView(page=PAGE)], [], asked_at=NOW)
     await LOCAL.select(question, [fact(text) for text in texts], [])

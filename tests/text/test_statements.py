@@ -8,12 +8,10 @@ from tiermem.text.attributes import ENGLISH
 from tiermem.text.statements import (
     ME,
     SOMEBODY,
-    StatedWords,
     Statement,
     read_aliases,
     read_statements,
     read_subject,
-    read_words,
 )
 
 SAID_AT = datetime(2024, 3, 1, tzinfo=UTC)
@@ -170,24 +168,3 @@ def test_names_of_relatives_are_read() -> None:
 
 def test_pets_and_hobbies_are_no_attributes() -> None:
     assert {one.name for one in ENGLISH.attributes}.isdisjoint({"pet", "dog", "cat", "hobby", "child"})
-
-
-def _make_stated_words(
-    owner: str, *, is_asked: bool = False, is_stated: bool = True, is_over: bool = False
-) -> StatedWords:
-    return StatedWords(owner=owner, is_asked=is_asked, is_stated=is_stated, is_over=is_over)
-
-
-@pytest.mark.parametrize(
-    ("text", "words", "expected"),
-    [
-        ("make the weekday one 7:45", "7:45", _make_stated_words(ME)),
-        ("my girlfriend gets up at 5:50", "5:50", _make_stated_words("girlfriend")),
-        ("could they move us to Berlin?", "Berlin", _make_stated_words(ME, is_asked=True, is_stated=False)),
-        ("letter came. He wants 950.", "950", _make_stated_words(SOMEBODY, is_stated=False)),
-        ("when I lived in Oslo, it rained", "Oslo", _make_stated_words(ME, is_over=True)),
-    ],
-)
-def test_words_have_an_owner_and_are_stated_or_not(text: str, words: str, expected: StatedWords) -> None:
-    start = text.index(words)
-    assert read_words(text, start, start + len(words)) == expected

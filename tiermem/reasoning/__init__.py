@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 from tiermem.reasoning.interface import Draft, Engine, PageView
 
 if TYPE_CHECKING:
-    from tiermem.reasoning.learned.engine import by_reader, with_reader
+    from tiermem.reasoning.learned.ordering import with_reader
     from tiermem.reasoning.model import by_model
     from tiermem.reasoning.named import engine_named, with_router
     from tiermem.reasoning.rules import by_rules
 
 _HOME_OF = {
     "by_model": "model",
-    "by_reader": "learned.engine",
     "by_rules": "rules",
     "engine_named": "named",
-    "with_reader": "learned.engine",
+    "with_reader": "learned.ordering",
     "with_router": "named",
 }
 
@@ -30,7 +29,6 @@ __all__ = [
     "Engine",
     "PageView",
     "by_model",
-    "by_reader",
     "by_rules",
     "engine_named",
     "with_reader",

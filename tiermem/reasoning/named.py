@@ -17,7 +17,7 @@ T = TypeVar("T")
 def _local(_: LanguageModel | None) -> Engine:
     from tiermem.reasoning.rules import by_rules
 
-    return replace(by_rules(), route=None, compose=None)
+    return by_rules()
 
 
 def _model(model: LanguageModel | None) -> Engine:

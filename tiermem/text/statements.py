@@ -98,20 +98,6 @@ class Statement:
     is_change: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatedWords:
-    """What a turn says of some of its words.
-
-    `owner` is as in `Statement`. `is_asked` says that their sentence is a question, `is_stated` that their
-    clause neither wishes, denies, plans nor offers, and `is_over` that it is about the past.
-    """
-
-    owner: str
-    is_asked: bool
-    is_stated: bool
-    is_over: bool
-
-
 def read_statements(
     text: str, attribute: Attribute, said_at: datetime | None = None
 ) -> tuple[Statement, ...]:
@@ -302,19 +288,6 @@ def _names_before(before: str) -> Iterator[tuple[int, str]]:
             yield found.start("name"), name
 
 
-def read_words(text: str, start: int, end: int) -> StatedWords:
-    """Return whose the words at a place are, and whether their clause states them, and of the past."""
-    piece = _sentence_at(text, start)
-    at = max(0, start - piece.start)
-    clause = " ".join(_clause(piece.text, at, at, max(at, end - piece.start)))
-    return StatedWords(
-        owner=_person_before(text[max(0, start - _REACH) : start]),
-        is_asked=piece.text.rstrip().endswith("?"),
-        is_stated=_NOT_STATED.search(clause) is None,
-        is_over=_ENDED.search(clause) is not None,
-    )
-
-
 def read_subject(text: str, verb: int) -> str | None:
     """Return the person directly before a verb, an owner as in `Statement`; `None` where none is."""
     found = _SUBJECT.search(text, max(0, verb - _REACH), verb)
@@ -326,17 +299,6 @@ def read_subject(text: str, verb: int) -> str | None:
         return same_relation(found["relation"])
     name = without_possessive(found["name"].lower().replace("’", "'"))
     return None if name in _NO_NAMES else name
-
-
-def read_since(text: str, start: int, said_at: datetime | None) -> date | None:
-    """Return the day from which the words at a place hold, if their sentence names one."""
-    piece = _sentence_at(text, start)
-    return _since(piece.text, resolve_dates(piece.text, said_at))
-
-
-def _sentence_at(text: str, start: int) -> Piece:
-    whole = Piece(text=text, start=0, end=len(text))
-    return next((piece for piece in sentences(text) if start < piece.end), whole)
 
 
 def speaks_of_self(text: str) -> bool:

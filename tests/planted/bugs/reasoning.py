@@ -229,20 +229,4 @@ BUGS = (
         after="False",
         found_by=("tests/text/test_histories.py",),
     ),
-    Bug(
-        name="the reader gives the words said after the month that is asked for",
-        file="tiermem/reasoning/learned/changes.py",
-        function="_of_period",
-        before="_start(best, turns) <= end",
-        after="True",
-        found_by=("tests/reasoning/test_changes.py",),
-    ),
-    Bug(
-        name="the reader gives an earlier value though a later one is stated",
-        file="tiermem/reasoning/learned/changes.py",
-        function="_current",
-        before="present[-1]",
-        after="present[0]",
-        found_by=("tests/reasoning/test_changes.py",),
-    ),
 )

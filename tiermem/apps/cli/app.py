@@ -24,7 +24,7 @@ from tiermem.apps.cli.group import OpenGroup
 COMMANDS = {
     "demo": "Ingest a dialogue that ships with TierMem, ask questions, and show the way to the words.",
     "ingest": "Store dialogue and summarise it. Files are read in full first; what is known is not stored twice.",
-    "ask": "Answer a question, citing who said what and when.",
+    "ask": "Display what was said about a question, with who said it and when; with a model, answer it.",
     "context": "Print what memory holds for a question as a block for a prompt: no model is asked.",
     "search": 'Find summaries, turns or pages by meaning and by words; a "phrase" in quotation marks exactly.',
     "recall": "Find what was said on a topic, also in some time alone, by meaning, by words or both.",

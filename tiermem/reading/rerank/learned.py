@@ -1,4 +1,4 @@
-"""Turns judged by the small reader that words answers: how far their best words lead "there is no answer".
+"""Turns judged by the small reader that orders lines: how far their best words lead "there is no answer".
 
 No turn is judged by that alone: its score in the search counts as well. Pages are as good as their turns, so
 they follow the turns they were found by, and are not judged again.

@@ -13,8 +13,7 @@ from math import exp, isfinite, isnan
 from typing import TYPE_CHECKING, Final
 
 from tiermem.reasoning.interface import LikelyWords
-from tiermem.reasoning.learned.calibration import FARTHEST
-from tiermem.reasoning.learned.pointing import point_at_words
+from tiermem.reasoning.learned.pointing import FARTHEST, point_at_words
 from tiermem.text import search_stems
 from tiermem.text.histories import SaidTurn
 

@@ -24,21 +24,6 @@ _CANDIDATES: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """`start` to `end` of the text of a turn, by its place in the list; `text` is those words.
-
-    `margin` is how far they lead "there is no answer" (in logits), less what speaks against them; of the
-    words chosen for a turn it is that of the likeliest.
-    """
-
-    text: str
-    turn: int
-    start: int
-    end: int
-    margin: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnLine:
     """The range of a turn's words in the passage (half open), and how far into the turn they begin."""
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tiermem.reasoning.interface import LikelyWords
-from tiermem.reasoning.learned.calibration import FARTHEST
 from tiermem.reasoning.learned.decode import best_span
 from tiermem.reasoning.learned.passage import READ, passage_of
 from tiermem.text.histories import SaidTurn
@@ -23,6 +22,8 @@ LONGEST: Final = 160
 """Characters read of a turn: five such turns with their names and days, and a question, are what is read at
 once.
 """
+FARTHEST: Final = 12.0
+"""Logits beyond which a lead says no more."""
 _KNOWN: Final = 2 * LONGEST
 """Characters of a turn from which most of it is not read."""
 _WHOLE: Final = re.compile(r"\d{1,20}(?:[.,:/]\d{1,20}){1,4}|\w{1,60}")

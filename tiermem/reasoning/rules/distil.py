@@ -66,8 +66,6 @@ _TELLING = 0.1
 """From this salience on a sentence is included: on a short page, or with a chosen sentence of its turn."""
 MOST_CLAIMS = 60
 """Claims made for one question; the same words said often make many that are one."""
-_COMPUTED = re.compile(r" \([^()]{0,60}\b\d{4}\)")
-"""A date of a claim, after the words that it is computed from ("yesterday (7 May 2023)")."""
 _OWN = re.compile(r"\b(?:I|I['’]\w+|my|me|we|we['’]\w+|our|us|mine)\b")
 
 
@@ -124,11 +122,6 @@ def statements(chosen: Iterable[tuple[Page, PageSentence]]) -> Iterator[Claim]:
         if tells:  # else the others may form a claim without it too
             worded.update(run)
         yield _claim(page, run, people, _scene(page, placed.line, people))
-
-
-def without_computed_dates(text: str) -> str:
-    """The text of a claim without the dates in brackets after its words."""
-    return _COMPUTED.sub("", text)
 
 
 @lru_cache(maxsize=128)

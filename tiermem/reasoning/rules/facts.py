@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from tiermem.model import Evidence
-from tiermem.reasoning.interface import ABSTAINED, Draft
-from tiermem.text.histories import SaidTurn, find_fact, is_changed_later, read_when
+from tiermem.text.histories import SaidTurn, find_fact
 from tiermem.text.readings import speech
-from tiermem.text.statements import ME, Statement, read_words
+from tiermem.text.statements import Statement
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 
@@ -49,44 +48,6 @@ def find_stated_fact(
     }
     answer = values[id(known.answer)] if known.answer is not None else None
     return StatedFact(answer=answer, values=tuple(values.values()))
-
-
-def answer_fact(
-    question: str, evidence: Sequence[Evidence], asked_at: datetime, trust: TrustLevels = DEFAULT_TRUST
-) -> Draft | None:
-    """Return the value that was stated, or an abstention if the last one holds no more.
-
-    `None` if the question asks for no such fact, or nothing of the evidence states it.
-    """
-    fact = find_stated_fact(question, evidence, asked_at, trust)
-    if fact is None:
-        return None
-    if fact.answer is None:
-        return replace(ABSTAINED, complete=True)
-    return Draft(text=fact.answer.statement.value, cited=(fact.answer.at,), abstained=False)
-
-
-def require_current(
-    question: str, draft: Draft, evidence: Sequence[Evidence], trust: TrustLevels = DEFAULT_TRUST
-) -> Draft:
-    """Return the draft, or an abstention if it is said later that it was wrong, or that something changed.
-
-    A change counts for questions about the present only.
-    """
-    when = read_when(question)
-    turns = {at: turn for at, item in enumerate(evidence) if (turn := _said_turn(item, trust)) is not None}
-    cited = [turns[at] for at in draft.cited if at in turns]
-    is_changed = any(
-        is_changed_later(draft.text, turn, turns.values(), when, owner=_owner_of(draft.text, turn))
-        for turn in cited
-    )
-    return ABSTAINED if is_changed else draft
-
-
-def _owner_of(words: str, turn: SaidTurn) -> str:
-    """Whose the words of an answer are; the speaker's where the turn has them in another form, as a day."""
-    start = turn.text.find(words)
-    return read_words(turn.text, start, start + len(words)).owner if start >= 0 else ME
 
 
 def _said_turn(item: Evidence, trust: TrustLevels) -> SaidTurn | None:

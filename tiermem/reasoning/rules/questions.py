@@ -1,6 +1,6 @@
 """What a question asks for: its kind, the people and things it names, the words that must be matched.
 
-Shared by the local engine and the gate, so that both mean the same by "covered".
+Shared by the rules that read pages and the gate, so that both mean the same by "covered".
 """
 
 from __future__ import annotations
@@ -63,15 +63,11 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_PREPOSITION = r"(?:to|from|with|at|for|about|of|in|on|by|as|into|against|under|near)"
-_STRANDED = re.compile(rf"(?<![^\W_])([^\W_]+)\s+({_PREPOSITION})\W*\Z", re.IGNORECASE)
-_LEADING = re.compile(rf"^\W*({_PREPOSITION})\s+(?:whom|what|which|where|whose)\b", re.IGNORECASE)
 _AUXILIARY = r"(?:is|are|was|were|did|does|do|will|would|has|have|had|can|could|should)\b"
 _COUNTED = re.compile(rf"\b(?:which|whose|how many|what)\s+(?!{_AUXILIARY})([^\W_]+)", re.IGNORECASE)
 _PREDICATED = re.compile(
     rf"^\W*(?:how|what|when|where|who|which)\b[^,?]*?\b{_AUXILIARY}\s+(.+)", re.IGNORECASE
 )
-_PAST = re.compile(r"\b(?:did|was|were|had|used to)\b", re.IGNORECASE)
 _TIE = re.compile(
     r"\s(?:in|on|by|since|during|around|before|after|of|as of|between)\s+(?:the )?\Z", re.IGNORECASE
 )
@@ -103,8 +99,7 @@ class ParsedQuestion:
 
     `terms` carry its content, `names` are those of its proper names, and `people` those of the names that
     it asks about as somebody ("did Ann", "Ann's"). `head` is the thing asked about ("airline" in "which
-    airline", "deposit" in "how much is the deposit"), "" when none shows. `preposition` is the one that the
-    answer follows, and `before_it` the word that precedes it ("move", "to" in "where did Ann move to?").
+    airline", "deposit" in "how much is the deposit"), "" when none shows.
     """
 
     text: str
@@ -113,9 +108,6 @@ class ParsedQuestion:
     names: tuple[str, ...]
     people: tuple[str, ...]
     head: str = ""
-    preposition: str = ""
-    before_it: str = ""
-    past: bool = False
 
 
 @lru_cache(maxsize=256)
@@ -125,7 +117,6 @@ def parse_question(text: str) -> ParsedQuestion:
     content = [stem(word) for word in words(_dateless(text)) if word not in STOP_WORDS]
     meant = {stem((m[1] or m[2]).lower()) for m in _PERSON.finditer(text)}
     whole = [[stem(word) for word in words(name)] for name in names(text)]
-    preposition, before_it = _preposition(text)
     return ParsedQuestion(
         text=text,
         kind=next((kind for kind, pattern in _KINDS if pattern.search(text)), "what"),
@@ -133,18 +124,7 @@ def parse_question(text: str) -> ParsedQuestion:
         names=named,
         people=tuple(dict.fromkeys(part for name in whole if meant & set(name) for part in name)),
         head=_head(text, named),
-        preposition=preposition,
-        before_it=before_it,
-        past=bool(_PAST.search(text)),
     )
-
-
-def _preposition(text: str) -> tuple[str, str]:
-    dateless = _dateless(text)
-    last, first = _STRANDED.search(dateless.strip()), _LEADING.search(text)
-    if last:
-        return last[2].lower(), stem(last[1].lower())
-    return (first[1].lower(), "") if first else ("", "")
 
 
 def _dateless(text: str) -> str:

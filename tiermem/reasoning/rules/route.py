@@ -9,11 +9,6 @@ from tiermem.model import Decision, Evidence
 from tiermem.reasoning.rules.sufficiency import assess
 
 
-async def route(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+async def gate(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
     """Judge by terms, people and the kind of detail asked for. Nothing recalled escalates."""
     return assess(question, evidence)
-
-
-async def gate(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
-    """The same judgement in front of an engine whose own would be a model's: `router` is "gate"."""
-    return assess(question, evidence, router="gate")

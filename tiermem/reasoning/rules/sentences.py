@@ -1,6 +1,6 @@
 """Sentences of evidence, scored against a question: who says what, and how much of the question it covers.
 
-Both the local engine and the gate read evidence this way. A sentence about another person than the
+Reading pages by rules and the gate score sentences alike. A sentence about another person than the
 one asked about scores low, however many words it shares: that is the commonest false hit in dialogue.
 """
 
@@ -47,7 +47,6 @@ class EvidenceSentence:
     speaker: str
     asked: str
     text: str
-    around: str
     said_at: datetime | None
     near: frozenset[str]
     """Stems of its words."""
@@ -67,7 +66,6 @@ class ScoredSentence:
     coverage: float
     score: float
     right_person: bool
-    matched: frozenset[str]
 
 
 def evidence_sentences(evidence: Sequence[Evidence]) -> list[EvidenceSentence]:
@@ -121,7 +119,6 @@ def evidence_sentence(
         speaker=speaker,
         asked=asked,
         text=text,
-        around=around,
         said_at=said_at,
         near=near,
         turn=_turn_stems(around, asked),
@@ -182,7 +179,6 @@ class Matcher:
             coverage=coverage,
             score=coverage * person * asks * (1 - _A_PLACE * min(sentence.source, _PLACES)),
             right_person=person > OTHER_PERSON,
-            matched=matched,
         )
 
     def _person(self, sentence: EvidenceSentence, matched: frozenset[str]) -> float:

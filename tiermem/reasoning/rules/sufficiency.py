@@ -83,7 +83,7 @@ def holds_detail(question: ParsedQuestion, best: ScoredSentence) -> bool:
     return True
 
 
-def assess(question: str, evidence: Sequence[Evidence], *, router: str = "rules") -> Decision:
+def assess(question: str, evidence: Sequence[Evidence]) -> Decision:
     """ANSWER when the evidence states what is asked, else ESCALATE; the score is the coverage."""
     seen = features(question, evidence)
     reason = _refusal(seen) or _too_little(seen)
@@ -92,7 +92,7 @@ def assess(question: str, evidence: Sequence[Evidence], *, router: str = "rules"
         action=action,
         score=round(min(seen.coverage, 1.0), 2),
         reason=reason or f"a unit covers {seen.coverage:.0%} of the question",
-        router=router,
+        router="gate",
     )
 
 

@@ -1,5 +1,6 @@
 """Lessons as numbers, marks, measures and pictures; and, where PyTorch is, the training itself."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,20 @@ from typer.testing import CliRunner
 from eval.report.pictures import picture
 from eval.research.cli import app
 from eval.research.training.data.examples import Example
+from eval.research.training.data.found import Found
 from eval.research.training.reader.curves import losses
 from eval.research.training.reader.encode import NONE, batch, batches, encoded_one
 from eval.research.training.reader.marks import auc, marks, squad_marks
 from eval.research.training.reader.marks import read as read_answer
-from eval.research.training.reader.measure import ReaderAnswer, shares
+from eval.research.training.reader.measure import ReaderAnswer, answers, shares
 from eval.research.training.reader.prepare import drawn, prepared
 from eval.types import CaseId, QuestionId
+from tests.eval import tiny
 from tests.reasoning.learned import splitting
-from tiermem.errors import InvalidInput
+from tiermem.embedding.weights import find_weights
+from tiermem.errors import EmbedderUnavailable, InvalidInput
+from tiermem.reasoning.learned.factors import SHIPPED
+from tiermem.reasoning.learned.graph import LearnedReader
 
 TEXT = "The mill was built in 1840 by Ada Brook"
 
@@ -142,6 +148,21 @@ def test_margins_up_to_a_threshold_are_left_unanswered() -> None:
     assert some.right == pytest.approx(2 / 3)
     assert shares(asked, 1.0).right == shares(asked, 1.0).unanswered == pytest.approx(1 / 3)
     assert shares(asked, float("-inf")).abstained == 0.0
+
+
+def test_an_answer_is_the_likeliest_words_of_the_turns_that_were_found() -> None:
+    try:
+        reader = LearnedReader(find_weights(), SHIPPED.read_bytes())
+    except EmbedderUnavailable as error:
+        pytest.skip(str(error))
+    case = tiny.case("one")
+    turns = (tiny.turn(1, 0), tiny.turn(1, 2), tiny.turn(2, 0))
+    found = {asked.id: Found(case=case.id, question=asked.id, turns=turns) for asked in case.questions}
+    answers_of = answers(reader, [case], found)
+    assert [one.words for one in answers_of if one.right] == ["Biscuit", "1,450 dollars", "chicken"]
+    assert (shares(answers_of, 0.0).right, shares(answers_of, 0.0).abstained) == (1.0, 1.0)
+    nothing = {name: replace(one, turns=()) for name, one in found.items()}
+    assert {one.words for one in answers(reader, [case], nothing)} == {""}
 
 
 def test_curves_are_a_picture_that_needs_nothing_else() -> None:
