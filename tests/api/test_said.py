@@ -95,7 +95,8 @@ def test_an_excerpt_is_whole_pieces_around_the_best(text: str, longest: int) -> 
 @pytest.mark.parametrize(
     ("turns", "said_next"),
     [
-        ([("Jonas", "I quit then."), ("Boss", "What?"), ("Jonas", "(joking, boss)")], "(joking, boss)"),
+        ([("Jonas", "I quit then."), ("Jonas", "(joking, boss)")], "(joking, boss)"),
+        ([("Jonas", "I quit then."), ("Boss", "Coming to lunch?"), ("Jonas", "yes pls")], None),
         (
             [("Jonas", "Do we quit?"), ("Mia", "No, Jonas, we stay until May.")],
             "No, Jonas, we stay until May.",
@@ -293,3 +294,55 @@ def test_findings_wait_until_a_model_is_named(open_memory: OpenMemory, tmp_path:
     with pytest.raises(InvalidInput, match="a language model decides on findings, none is named, and 1 wait"):
         memory.apply_findings()
     assert memory.stats().findings_pending == 1
+
+
+def test_what_was_said_long_after_is_not_below_a_line_and_nothing_is_there_twice(
+    open_memory: OpenMemory,
+) -> None:
+    memory, _ = open_pointing(open_memory, {"port 80": 9.0, "port 81": 8.0})
+    memory.add("The server has port 80.", speaker="Ann", said_at="2024-01-01T10:00")
+    memory.add("Lunch on Friday?", speaker="Ann", said_at="2024-01-04T10:00")
+    assert all(line.next is None for line in ask(memory, "Which port does the server have?").said)
+    for minute, text in enumerate(("The server has port 81.", "Make it so.", "Bye.")):
+        memory.add(text, speaker="Bob", said_at=f"2024-02-01T10:0{minute}", session="b")
+    shown = [line.next.text for line in ask(memory, "Which port does the server have?").said if line.next]
+    assert len(set(shown)) == len(shown)
+
+
+def test_the_best_line_is_first_and_the_others_are_in_the_order_in_which_they_were_said(
+    open_memory: OpenMemory,
+) -> None:
+    leads = {"Friday": 9.0, "cancelled": 8.0, "still on": 7.0}
+    memory, _ = open_pointing(open_memory, leads)
+    for minute, text in enumerate(("Dinner on Friday.", "Dinner cancelled.", "Joke, dinner is still on.")):
+        memory.add(text, speaker="Ann", said_at=f"2024-01-01T10:0{minute}")
+    lines = ask(memory, "When is dinner?").said
+    assert [line.text for line in lines] == [
+        "Dinner on Friday.",
+        "Dinner cancelled.",
+        "Joke, dinner is still on.",
+    ]
+
+
+def test_a_turn_in_several_parts_is_one_line(open_memory: OpenMemory) -> None:
+    memory = open_memory(engine=replace(by_rules(), route=None, compose=abstain), page_tokens=60)
+    memory.add("The vault has a wall of steel. " * 40, speaker="Ann")
+    memory.add("The vault is old.", speaker="Bob")
+    lines = ask(memory, "What is the vault like?").said
+    assert sorted(line.speaker for line in lines) == ["Ann", "Bob"]
+
+
+def test_line_breaks_are_as_they_were_said_and_marks_fit(open_memory: OpenMemory) -> None:
+    memory, _ = open_pointing(open_memory, {"limit = 7": 9.0})
+    memory.add("Here it is:\ndef retry(\n    limit = 7\n)", speaker="Ann")
+    (line,) = ask(memory, "What is the limit of retry?").said
+    assert line.text == "Here it is:\ndef retry(\n    limit = 7\n)"
+    ((start, end),) = line.marks
+    assert line.text[start:end] == "limit = 7"
+
+
+def test_words_are_marked_where_they_are_likelier_than_no_answer(open_memory: OpenMemory) -> None:
+    memory, _ = open_pointing(open_memory, {"loud": -1.0})
+    memory.add("The alarm is loud.", speaker="Bob")
+    (line,) = ask(memory, "What is the alarm code?").said
+    assert line.marks == ()

@@ -131,3 +131,15 @@ def test_a_heading_without_a_day_stays_part_of_what_was_said(heading: str) -> No
     (conversation,) = read_dialogue(io.StringIO(text))
     (session,) = conversation.sessions
     assert [turn.text for turn in session.turns] == [f"The fence is red.\n{heading}", "The roof is tight."]
+
+
+def test_moments_without_brackets_are_read() -> None:
+    text = (
+        "Chat: Familie\n2025-03-02 19:04 Heike: Hallo Jörg\nwie geht es\n"
+        "2025-03-02T19:05:10 Jörg: Gut. 2025-03-03 10:00 Uhr: Treffen\n"
+    )
+    turns = read_one(text).sessions[0].turns[1:]
+    assert [(turn.speaker, turn.said_at, turn.text) for turn in turns] == [
+        ("Heike", at("2025-03-02T19:04"), "Hallo Jörg\nwie geht es"),
+        ("Jörg", at("2025-03-02T19:05:10"), "Gut. 2025-03-03 10:00 Uhr: Treffen"),
+    ]

@@ -10,7 +10,7 @@ import tiermem
 from tests.apps.test_commands import as_json
 from tests.dialogue.test_chats import read_one
 from tiermem.dialogue import Format, read_dialogue
-from tiermem.text.placeholders import is_media_placeholder
+from tiermem.text.placeholders import is_placeholder
 
 STAMPS = {
     "en": ("14/05/2024, 21:58 - ", "[14/05/2024, 21:58:00] "),
@@ -144,4 +144,23 @@ def test_placeholders_are_no_units_and_are_not_found(tmp_path: Path, language: s
 
 @pytest.mark.parametrize("text", ["an image omitted here", "", "image", "omitted", "x" * 5_000, "<Media>"])
 def test_other_words_are_no_placeholder(text: str) -> None:
-    assert not is_media_placeholder(text)
+    assert not is_placeholder(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This message was deleted",
+        "You deleted this message.",
+        "\u200eDiese Nachricht wurde gelöscht.",
+        "Missed voice call",
+        "null",
+        "IMG-20240501-WA0003.jpg (file attached)",
+        "<attached: 00000012-PHOTO-2024-05-01-10-00-00.jpg>",
+        "此消息已删除",
+    ],
+)
+def test_what_stands_in_place_of_words_is_a_placeholder(text: str) -> None:
+    assert is_placeholder(text)
+    assert not is_placeholder(f"{text} and I know why")
+    assert not is_placeholder(f"He wrote: {text}")

@@ -408,3 +408,20 @@ def test_texts_are_put_beside_the_numbers_and_leave_them_as_they_are() -> None:
 def test_no_number_is_cut_in_two() -> None:
     turn = SaidTurn(speaker="Ann", text="The studio costs 1,200 euros a month.")
     assert pointed("1", "What does the studio cost?", [turn])[1] == "1,200"
+
+
+@pytest.mark.parametrize(
+    ("text", "pointed_at", "marked"),
+    [
+        ("It is db-stg-04, not db-prd.", "stg", "db-stg-04"),
+        ("Write to ada.l@example.org.", "ada", "ada.l@example.org"),
+        ('He wrote: "Dear Nora", then', "Dear", "Dear"),
+        ("The studio costs 1,200 euros.", "1", "1,200"),
+        ("我下个月搬到上海，在徐汇区", "上海", "我下个月搬到上海"),  # the pieces of this tokenizer are words
+        ("tl;dr it rained", "dr", "tl;dr"),
+    ],
+)
+def test_no_word_is_cut_by_a_mark(text: str, pointed_at: str, marked: str) -> None:
+    turn = SaidTurn(speaker="Ann", text=text, said_at=SAID)
+    (words,) = point_at_words(Pointing(pointed_at), "What?", [turn])  # type: ignore[arg-type]
+    assert text[words.start : words.end] == marked

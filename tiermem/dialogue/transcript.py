@@ -1,5 +1,7 @@
 """Reads plain transcripts: `Name: text`, or `[2024-05-08 13:56] Name: text`, one turn after the other.
 
+Without brackets a time is read where it is `2024-05-08 13:56`, with or without seconds.
+
 A line that opens no turn continues the one before it; so does any indented line, whatever it looks like. A
 heading (`# Session 2, 8 May 2024`) or a line that is only a date starts a session, and its date holds for
 the turns below that have none. Two blank lines in a row start a session too; a single one is spacing. The
@@ -22,7 +24,8 @@ from tiermem.dialogue.times import parse_clock, parse_time
 from tiermem.errors import InvalidInput
 
 _OPENING = re.compile(
-    r"(?:\[(?P<when>[^\]]{1,60})\]\s*)?(?P<speaker>[^\W\d_][^:\[\]\t]{0,59}?)\s*:(?:[ \t]+(?P<text>.*))?"
+    r"(?:\[(?P<when>[^\]]{1,60})\]\s*|(?P<stamp>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)\s+)?"
+    r"(?P<speaker>[^\W\d_][^:\[\]\t]{0,59}?)\s*:(?:[ \t]+(?P<text>.*))?"
 )
 _STAMP = re.compile(r"\[([^\]]{1,60})\]")
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
@@ -153,7 +156,7 @@ def _read_line(reading: _Reading, line: str) -> None:
 def _open(reading: _Reading, opening: re.Match[str]) -> None:
     if reading.blanks >= 2:
         reading.new_session(None)
-    when = opening["when"]
+    when = opening["when"] or opening["stamp"]
     said_at = reading.date if when is None else _moment(when, reading.date, reading.order)
     turn = Turn(speaker=opening["speaker"], text="", said_at=said_at)
     reading.turns.append((turn, [opening["text"] or ""]))

@@ -107,7 +107,6 @@ class _QuestionRun:
         """What was said about the question; nothing is worded or read further."""
         self._asking.steps.done("route", decision=SAID)
         composed = await self._with_lines(ComposedAnswer(text=ABSTENTION, abstained=True))
-        self._record_wording(composed, "recall")
         return await self.outcome(recalled, SAID, [_Step(composed=composed, way="recall")])
 
     async def decide(self, recalled: Recalled) -> tuple[Decision, _Step | None]:

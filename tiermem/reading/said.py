@@ -1,14 +1,15 @@
-"""What was said about a question: at most three turns, best first, in their own words.
+"""What was said about a question: at most three turns in their own words.
 
-A line is a turn, or the part of a long one around the sentence that fits the question best. Nothing is worded
-and nothing is concluded here. A later line is displayed as later and is not put first: it may be about
-something else.
+A line is a turn, or the part of a long one around the sentence that fits the question best. The best one is
+first, the others are in the order in which they were said. Nothing is worded and nothing is concluded here. A
+later line is displayed as later and is not put first: it may be about something else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import count
 
 from pagestore import PageLine, Span
@@ -34,8 +35,8 @@ _RANKED = 10
 """Turns that the lines are chosen from, the best by search."""
 _FAR_BEHIND = 6.0
 """A line that is older than the first and this much below it by score is left out."""
-_SOON = 3
-"""Turns after a line in which what was said next is looked for."""
+_SOON = timedelta(hours=1)
+"""How long after a line something was said next; the same holds for turns without a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,12 +99,16 @@ def _by_words(turn: FoundTurn, text: str, asked: frozenset[str]) -> _RankedTurn:
 
 
 def _by_likely_words(one: _RankedTurn, words: LikelyWords, score: float) -> _RankedTurn:
-    """The same with this score, and the sentence with these words as its best."""
+    """The same with this score, and the sentence with these words as its best.
+
+    The words are marked if they are likelier than "there is no answer".
+    """
     if words.start == words.end:
         return replace(one, score=score)
     pieces = cut_sentences(one.text, longest=LONGEST_LINE)
     best = next((piece for piece in pieces if words.start < piece[1]), one.best)
-    return replace(one, score=score, best=best, marked=(words.start, words.end))
+    marked = (words.start, words.end) if words.lead > 0 else None
+    return replace(one, score=score, best=best, marked=marked)
 
 
 def readable_text(turn: FoundTurn) -> str:
@@ -115,23 +120,45 @@ def readable_text(turn: FoundTurn) -> str:
 
 
 def choose_lines(ranked: Iterable[_RankedTurn]) -> tuple[_RankedTurn, ...]:
-    """The best candidates; one that is older than the best and far behind it is left out."""
-    best = sorted(ranked, key=lambda one: -one.score)[:MOST_LINES]
-    return tuple(
-        one
-        for one in best
-        if one.score > best[0].score - _FAR_BEHIND or _compare_times(one.turn, best[0].turn) != "before"
-    )
+    """The best candidate, then others in the order in which they were said.
+
+    One that is older than the best and far behind it is left out, and so are further parts of one turn.
+    """
+    ordered = sorted(ranked, key=lambda one: -one.score)
+    if not ordered:
+        return ()
+    best, *others = ordered
+    parts = {_first_part(best.turn.line)}
+    chosen: list[_RankedTurn] = []
+    for one in others:
+        is_near = one.score > best.score - _FAR_BEHIND or _compare_times(one.turn, best.turn) != "before"
+        if is_near and len(chosen) < MOST_LINES - 1 and _first_part(one.turn.line) not in parts:
+            parts.add(_first_part(one.turn.line))
+            chosen.append(one)
+    return (best, *sorted(chosen, key=_time_and_place))
+
+
+def _first_part(line: PageLine) -> int:
+    """The record number of the first part of a turn that is on several lines."""
+    return line.seq - line.part + 1
+
+
+def _time_and_place(one: _RankedTurn) -> tuple[float, int, int]:
+    said = one.turn.line.turn
+    return timestamp(said.said_at if said is not None else None), one.turn.page.number, one.turn.line.start
 
 
 def _as_lines(chosen: Sequence[_RankedTurn], trust: TrustLevels) -> Iterable[CitedSentence]:
     shown = {one.turn.line.seq for one in chosen}
     for one in chosen:
+        following = _next_line(one.turn, one.text, shown)
+        if following is not None:
+            shown.add(following.seq)
         part = excerpt_range(one.text, one.best, longest=LONGEST_LINE)
         yield replace(
             _as_line(one.turn, one.text, part, trust, marked=one.marked),
             order=None if one is chosen[0] else _order(one.turn, chosen[0].turn, trust),
-            next=_next_line(one, shown, trust),
+            next=None if following is None else _as_next(one.turn, following, trust),
         )
 
 
@@ -152,9 +179,14 @@ def _as_line(
     if len(spans) == 1:
         place = replace(place, start=place.start + start, end=place.start + end)
     marks = [marked] if marked is not None and start <= marked[0] < marked[1] <= end else []
+
+    def place_in_line(at: int) -> int:
+        """A place in the text, where pages indent lines, in the line, where they are as they were said."""
+        return len(before) + len(text[start:at].replace("\n\t", "\n"))
+
     return CitedSentence(
-        marks=tuple((first - start + len(before), last - start + len(before)) for first, last in marks),
-        text=f"{before}{text[start:end]}{after}",
+        marks=tuple((place_in_line(first), place_in_line(last)) for first, last in marks),
+        text=before + text[start:end].replace("\n\t", "\n") + after,
         speaker=replace_surrogates(said.speaker) if said is not None else "",
         said_at=said.said_at if said is not None else None,
         span=place,
@@ -207,26 +239,27 @@ def excerpt_range(text: str, best: tuple[int, int], *, longest: int) -> tuple[in
             return pieces[first][0], pieces[last][1]
 
 
-def _next_line(one: _RankedTurn, shown: set[int], trust: TrustLevels) -> CitedSentence | None:
-    """What the same speaker said soon after on the page, or the reply to a question; no line of `shown`."""
-    lines = one.turn.page.lines
-    at = next(place for place, line in enumerate(lines) if line.seq == one.turn.line.seq)
-    soon = [line for line in lines[at + 1 : at + 1 + _SOON] if line.turn is not None]
-    line = _reply(one.turn.line, soon) if one.text.rstrip().endswith(("?", "？")) else None
-    line = line or next((line for line in soon if _has_same_speaker(line, one.turn.line)), None)
-    if line is None or line.seq in shown:
+def _next_line(turn: FoundTurn, text: str, shown: set[int]) -> PageLine | None:
+    """The turn right after on the page: by the same speaker, or by another after a question.
+
+    None of those that are `shown`, and none that was said long after.
+    """
+    lines = turn.page.lines
+    at = next(place for place, line in enumerate(lines) if line.seq == turn.line.seq)
+    after = lines[at + 1] if at + 1 < len(lines) else None
+    if after is None or after.turn is None or turn.line.turn is None or after.seq in shown:
         return None
-    turn = FoundTurn(page=one.turn.page, line=line, score=0.0)
-    text = readable_text(turn)
-    return _as_line(turn, text, excerpt_range(text, (0, 0), longest=LONGEST_NEXT), trust)
+    is_same = after.turn.speaker == turn.line.turn.speaker
+    is_reply = not is_same and text.rstrip().endswith(("?", "？"))
+    times = [timestamp(one.said_at) for one in (turn.line.turn, after.turn)]
+    is_soon = float("-inf") in times or times[1] - times[0] <= _SOON.total_seconds()
+    return after if is_soon and (is_same or is_reply) else None
 
 
-def _reply(asked: PageLine, soon: Sequence[PageLine]) -> PageLine | None:
-    return next((line for line in soon if not _has_same_speaker(line, asked)), None)
-
-
-def _has_same_speaker(one: PageLine, other: PageLine) -> bool:
-    return one.turn is not None and other.turn is not None and one.turn.speaker == other.turn.speaker
+def _as_next(turn: FoundTurn, following: PageLine, trust: TrustLevels) -> CitedSentence:
+    shown = FoundTurn(page=turn.page, line=following, score=0.0)
+    text = readable_text(shown)
+    return _as_line(shown, text, excerpt_range(text, (0, 0), longest=LONGEST_NEXT), trust)
 
 
 def _order(turn: FoundTurn, first: FoundTurn, trust: TrustLevels) -> Order | None:

@@ -1,6 +1,8 @@
-"""What exports of chats have in the place of a picture, a sound or a file that they leave out."""
+"""What exports of chats have in place of a picture, a sound, a file, a call or a message that was deleted."""
 
 from __future__ import annotations
+
+import re
 
 _MARKS = "\u200e\u200f\u202a\u202c\ufeff"
 _PLACEHOLDERS = {
@@ -51,6 +53,38 @@ _OF_ANDROID = (
 """How an export for Android says it of any kind."""
 
 
+_NO_WORDS = (
+    "null",
+    "missed voice call",
+    "missed video call",
+    "this message was deleted",
+    "you deleted this message",
+    "diese nachricht wurde gelöscht",
+    "du hast diese nachricht gelöscht",
+    "se eliminó este mensaje",
+    "este mensaje fue eliminado",
+    "eliminaste este mensaje",
+    "ce message a été supprimé",
+    "vous avez supprimé ce message",
+    "mensagem apagada",
+    "essa mensagem foi apagada",
+    "você apagou esta mensagem",
+    "questo messaggio è stato eliminato",
+    "hai eliminato questo messaggio",
+    "dit bericht is verwijderd",
+    "此消息已删除",
+    "このメッセージは削除されました",
+    "삭제된 메시지입니다",
+)
+"""What exports have for a message that was deleted, and for a call."""
+_ATTACHED = re.compile(
+    r"<attached: [^>\n]{1,200}>|[\w.-]{1,120}\.\w{2,5} \((?:file attached|datei angehängt|archivo adjunto|"
+    r"fichier joint|arquivo anexado|file allegato|bestand bijgevoegd)\)",
+    re.IGNORECASE,
+)
+"""The name of a file that is exported with the chat."""
+
+
 def _every_placeholder() -> frozenset[str]:
     languages = [name for name in _PLACEHOLDERS if not name.endswith("-omitted")]
     return frozenset(_OF_ANDROID) | {
@@ -62,11 +96,17 @@ def _every_placeholder() -> frozenset[str]:
 
 
 _EVERY_PLACEHOLDER = _every_placeholder()
-_LONGEST = max(map(len, _EVERY_PLACEHOLDER))
+_LONGEST = 220
 
 
 def is_media_placeholder(text: str) -> bool:
     """Whether a text is no more than the placeholder of a picture, a sound or a file that was left out."""
-    if len(text) > 2 * _LONGEST:
+    return len(text) <= _LONGEST and text.strip(_MARKS + " \n").lower() in _EVERY_PLACEHOLDER
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a text is no more than what an export has in place of a message's own words."""
+    if len(text) > _LONGEST:
         return False
-    return text.strip(_MARKS + " \n").lower() in _EVERY_PLACEHOLDER
+    plain = text.strip(_MARKS + " \n").rstrip(".")
+    return is_media_placeholder(text) or plain.lower() in _NO_WORDS or _ATTACHED.fullmatch(plain) is not None

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import compress
 
 from pagestore import Page, PageLine, Turn
-from tiermem.text.placeholders import is_media_placeholder
+from tiermem.text.placeholders import is_placeholder
 
 _MARK = "[withheld] _:"
 
@@ -36,13 +36,11 @@ def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:
 
 
 def without_unsearched(page: Page, unsearched: Container[str | None]) -> Page:
-    """The page with every turn withheld that no search is to find: by its role, and placeholders of media."""
+    """The page with every turn withheld that no search is to find: by its role, and placeholders."""
     return withheld(
         page,
         lambda line: (
-            line.turn is not None
-            and line.turn.role not in unsearched
-            and not is_media_placeholder(line.turn.text)
+            line.turn is not None and line.turn.role not in unsearched and not is_placeholder(line.turn.text)
         ),
     )
 

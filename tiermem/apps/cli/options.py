@@ -30,7 +30,7 @@ from tiermem.storage import StorePlace, parse_place
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
+from rich.text import Text
 
 DEFAULT_SPACE = "default"
 DEFAULT_STORE = parse_place("memory")
@@ -222,14 +222,14 @@ class Output:
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False
 
     def show(self, value: object, view: Callable[[], RenderableType | tuple[RenderableType, ...]]) -> None:
-        """Print `value` as JSON, or for people what `view` makes: of a tuple, long lines stay whole."""
+        """Print `value` as JSON, or for people what `view` makes: of a tuple, texts are not wrapped."""
         if self.as_json:
             print_json(value)
             return
         shown = view()
         console = out()
         for part in shown if isinstance(shown, tuple) else (shown,):
-            console.print(part, soft_wrap=part is not shown)
+            console.print(part, soft_wrap=part is not shown and isinstance(part, Text))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,10 +21,9 @@ def stats(*, place: options.Place, looking: options.Looking) -> None:
 
 def stats_view(figures: tiermem.Stats) -> Group:
     """A space in figures."""
-    raw, share = figures.tokens_raw, figures.omissions_per_literal
+    share = figures.omissions_per_literal
     lost = "" if share is None else f" ({share:.1%})"
     cold = f" ({figures.units_cold:,} cold)" if figures.units_cold else ""
-    saved = f" ({1 - figures.tokens_read / raw:.0%} saved)" if raw > figures.tokens_read else ""
     rows: list[tuple[str, str | Text]] = [
         ("space", figures.space),
         ("engine", f"{figures.engine}, embeddings by {figures.embedder}"),
@@ -53,7 +52,7 @@ def stats_view(figures: tiermem.Stats) -> Group:
             + ("" if figures.escalated is None else f"{figures.escalated:,} escalated, ")
             + f"{figures.abstained:,} abstained",
         ),
-        ("tokens", f"worded from {figures.tokens_read:,}; the linked pages hold {raw:,}{saved}"),
+        ("tokens", _tokens(figures)),
         *_unread(figures),
         ("today", _today(figures)),
     ]
@@ -64,6 +63,15 @@ def stats_view(figures: tiermem.Stats) -> Group:
 def _to_index(figures: tiermem.Stats) -> str:
     pending = figures.index_pending
     return "the index not looked at" if pending is None else f"{pending:,} turns and units to index"
+
+
+def _tokens(figures: tiermem.Stats) -> str:
+    """What answers were worded from, and the pages they link to; without a model what they displayed."""
+    read, raw = figures.tokens_read, figures.tokens_raw
+    if figures.tokens_saved is None:
+        return f"{read:,} in lines that were displayed"
+    saved = f" ({1 - read / raw:.0%} saved)" if raw > read else ""
+    return f"worded from {read:,}; the linked pages hold {raw:,}{saved}"
 
 
 def _unread(figures: tiermem.Stats) -> list[tuple[str, str | Text]]:

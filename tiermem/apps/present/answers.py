@@ -67,6 +67,8 @@ def tokens(cost: ReadingCost) -> str:
     if cost.pages:
         pages = counted(cost.pages, "page")
         return f"{pages} of {cost.page_tokens:,} tokens; worded from {cost.evidence:,} tokens of evidence"
+    if cost.linked_tokens is None:
+        return f"{cost.evidence:,} tokens, which are displayed"
     saved = (
         f", {1 - cost.evidence / cost.linked_tokens:.0%} saved" if cost.linked_tokens > cost.evidence else ""
     )

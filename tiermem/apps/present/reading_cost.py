@@ -12,13 +12,14 @@ from tiermem.model import Answer
 class ReadingCost:
     """`evidence` tokens worded the answer; `pages` of `page_tokens` were read to find them.
 
-    `linked_tokens` is what the pages behind the recalled summaries hold.
+    `linked_tokens` is what the pages behind the recalled summaries hold; `None` of lines without a model,
+    which are in place of nothing.
     """
 
     evidence: int
     pages: int
     page_tokens: int
-    linked_tokens: int
+    linked_tokens: int | None
 
     @property
     def read(self) -> int:
@@ -36,5 +37,5 @@ def reading_cost(memory: tiermem.Memory, answer: Answer) -> ReadingCost:
         evidence=trace.read_tokens,
         pages=len(read),
         page_tokens=sum(known.get(page_id, 0) for page_id in read),
-        linked_tokens=trace.raw_tokens,
+        linked_tokens=None if trace.decision.router == "said" else trace.raw_tokens,
     )

@@ -6,7 +6,6 @@ however long they are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +13,7 @@ from tiermem.reasoning.interface import LikelyWords
 from tiermem.reasoning.learned.decode import best_span
 from tiermem.reasoning.learned.passage import READ, passage_of
 from tiermem.text.histories import SaidTurn
+from tiermem.text.words import ends_at_spaces
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
@@ -26,9 +26,7 @@ FARTHEST: Final = 12.0
 """Logits beyond which a lead says no more."""
 _KNOWN: Final = 2 * LONGEST
 """Characters of a turn from which most of it is not read."""
-_WHOLE: Final = re.compile(r"\d{1,20}(?:[.,:/]\d{1,20}){1,4}|\w{1,60}")
-"""Words and numbers, which no mark cuts in two."""
-_EDGES: Final = " \t\n.,;:!?\"'"
+_EDGES: Final = " \t\n.,;:!?\"'()[]{}“”„‘’«»。，！？；：「」『』（）"
 """What is left out at the ends of words."""
 
 
@@ -68,13 +66,18 @@ def _point(reader: LearnedReader, question: str, turns: Sequence[SaidTurn]) -> I
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """The range with the words at its ends whole, and without the marks and blanks around them."""
-    for match in _WHOLE.finditer(text):
-        first, last = match.span()
-        if first < start < last:
-            start = first
-        if first < end < last:
-            end = last
+    """The range with what is at its ends whole, up to blanks, and without the marks around it.
+
+    In scripts without spaces it is left as it is.
+    """
+    while 0 < start < len(text) and not text[start - 1].isspace() and not _is_unspaced(text[start - 1]):
+        start -= 1
+    while 0 < end < len(text) and not text[end].isspace() and not _is_unspaced(text[end]):
+        end += 1
     words = text[start:end]
     left, right = len(words) - len(words.lstrip(_EDGES)), len(words.rstrip(_EDGES))
     return (start + left, start + right) if left < right else (start, start)
+
+
+def _is_unspaced(character: str) -> bool:
+    return character.isalnum() and not ends_at_spaces(character)
