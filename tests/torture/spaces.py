@@ -16,6 +16,7 @@ import anyio
 import tiermem
 from pagestore import DiskLog, LogOptions, Page, PageId, SessionId, SpaceId, Turn
 from pagestore.testing import proves
+from tests.engines import quoting_engine
 from tests.reading.world import ListIndex
 from tests.torture.harness import Outcome, Row, Share
 from tests.writing.test_erase import random_life
@@ -69,7 +70,7 @@ async def _ask_all(store: Path, share: Share, outcome: Outcome) -> None:
             memory = await AsyncMemory.open(
                 store,
                 space=name,
-                engine="local",
+                engine=quoting_engine(),
                 embedder=HashEmbedder(),
                 distil="inline",
                 write_back="inline",
@@ -122,7 +123,7 @@ def agents(share: Share) -> Outcome:
 async def _live_together(chance: random.Random, queries: int, outcome: Outcome) -> None:
     settings: dict[str, Any] = {"distil": "inline", "write_back": "inline", "page_tokens": 120}
     async with await AsyncMemory.open(
-        ":memory:", engine="local", embedder=HashEmbedder(), **settings
+        ":memory:", engine=quoting_engine(), embedder=HashEmbedder(), **settings
     ) as memory:
         life = _Agents(memory, chance)
         for name in life.names:
@@ -336,7 +337,7 @@ def _erase_through_the_api(
     }
     with tiermem.open(
         store,
-        engine="local" if model is None else "model",
+        engine=quoting_engine() if model is None else "model",
         model=model,
         embedder=HashEmbedder(),
         distil="inline",
