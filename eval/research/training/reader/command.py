@@ -108,7 +108,7 @@ def calibrate_command(
     page: PageTo = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask the whole product with a reader, and fit the probability that its answers are right."""
+    """Ask the whole product with a reader, and fit the probability that a first line holds the answer."""
     from functools import partial
 
     import anyio
@@ -117,7 +117,8 @@ def calibrate_command(
     from eval.research.training.reader.calibrating import Calibrating, run
 
     command = (
-        f"python -m eval.research calibrate --data ../shared/data --reader {reader.name} --measure {measure}"
+        f"python -m eval.research calibrate --data ../shared/data --reader {reader.name} --out {out.name} "
+        f"--measure {measure}"
     )
     asked = Calibrating(
         data=data,
