@@ -1,7 +1,7 @@
 """Ask a LoCoMo conversation, then replay, rerun and prove: `python -m tests.api.audit_on_real_dialogue`.
 
-Local engine, hash embedder, no network. Ends with exit code 1 when an answer is replayed otherwise than it
-was given, or a bundle does not hold.
+Answers in quotes, hash embedder, no network. Ends with exit code 1 when an answer is replayed otherwise than
+it was given, or a bundle does not hold.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import tiermem
 from pagestore.bundle import encode, verify_bundle
+from tests.engines import quoting_engine
 from tiermem.dialogue import read_dialogue
 from tiermem.embedding.hashed import HashEmbedder
 
@@ -54,7 +55,7 @@ def measure(
         TemporaryDirectory() as folder,
         tiermem.open(
             Path(folder) / "store",
-            engine="local",
+            engine=quoting_engine(),
             embedder=HashEmbedder(),
             distil="inline",
             write_back="inline",

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import tiermem
+from tests.engines import quoting_engine
 from tests.reading.world import ListIndex
 from tiermem.dialogue import read_dialogue
 from tiermem.embedding.hashed import HashEmbedder
@@ -12,7 +13,12 @@ def test_a_session_of_a_locomo_conversation_leaves_no_trace(shared: Path, addres
     conversation = read_dialogue(shared / "data" / "locomo" / "locomo_dev7.json", "locomo")[0]
     index, embedder = ListIndex(), HashEmbedder()
     with tiermem.open(
-        address, engine="local", index=index, embedder=embedder, distil="deferred", write_back="inline"
+        address,
+        engine=quoting_engine(),
+        index=index,
+        embedder=embedder,
+        distil="deferred",
+        write_back="inline",
     ) as memory:
         for session in conversation.sessions[:8]:
             memory.add(session.turns, session=session.session)

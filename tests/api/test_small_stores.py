@@ -82,7 +82,8 @@ with tiermem.open(sys.argv[1], space="two", engine="local", embedder=HashEmbedde
     memory.add("My sister Ingrid moved from Lisbon to Oslo.", speaker="Ann")
     memory.flush()
     answer = memory.ask("Where did Ingrid move to?")
-    print(answer.text, [one.reason for one in answer.trace.degradations], memory.stats().problems, flush=True)
+    reasons = [one.reason for one in answer.trace.degradations]
+    print(answer.said[0].text, reasons, memory.stats().problems, flush=True)
     sys.stdin.readline()
 """
 
@@ -105,7 +106,7 @@ def line_of(process: subprocess.Popen[str]) -> str:
 def test_two_processes_write_two_spaces_of_a_store_with_vectors(
     another: subprocess.Popen[str], open_memory: OpenMemory
 ) -> None:
-    assert line_of(another).endswith("Oslo [] ()\n")
+    assert line_of(another).endswith("Oslo. [] ()\n")
     memory = open_memory(space="one")
     tell(memory)
     memory.flush()
