@@ -1,7 +1,7 @@
 """Ask a LoCoMo conversation, then replay, rerun and prove: `python -m tests.api.audit_on_real_dialogue`.
 
-Local engine, hash embedder, no network. Ends with exit code 1 when an answer is replayed otherwise than it
-was given, or a bundle does not hold.
+Answers in quotes, hash embedder, no network. Ends with exit code 1 when an answer is replayed otherwise than
+it was given, or a bundle does not hold.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ import anyio
 
 import tiermem
 from pagestore import Page, Turn
+from tests.engines import quoting_engine
 from tests.injections.cases import TARGETS, Attack, betrays, made, written
 from tests.reading.world import ListIndex
 from tiermem.embedding.hashed import HashEmbedder
@@ -147,7 +148,7 @@ async def suffer(attack: Attack, engine: str, unproved: Unproved = "mark") -> Co
             options["model"] = FunctionModel(Gullible(attack))
         mine = await stack.enter_async_context(
             await tiermem.AsyncMemory.open(
-                ":memory:", space="mine", engine="local" if engine == "local" else "model", **options
+                ":memory:", space="mine", engine=quoting_engine() if engine == "local" else "model", **options
             )
         )
         shown = await _attacked(mine, theirs, attack)
