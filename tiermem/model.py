@@ -146,7 +146,7 @@ class CitedSentence:
 
     Of a line of `Answer.said`, `order` says when it was said, compared with the first line; `None` of the
     first, where a time is not known, and in place of `later` where the turn is less trusted than the first.
-    `next` is what the same speaker said soon after, or the reply where the turn ends with a question.
+    `next` is the turn right after, within an hour: of the same speaker, or the reply to a question.
     """
 
     text: str
@@ -662,8 +662,8 @@ class Answer:
     """The cited sentences that hold words of the answer, as few as hold all that are supported, with these
     words marked."""
     said: tuple[CitedSentence, ...] = ()
-    """What was said about the question, without a model or where it abstains: at most three turns, best
-    first. Where it abstains it cites none of them."""
+    """What was said about the question, without a model or where it abstains: at most three turns, the best
+    one first, the others in the order in which they were said. Where it abstains it cites none of them."""
     superseded: tuple[CitedSentence, ...] = ()
     """The turns that stated earlier values of a fact that changed, oldest first, these values marked."""
     complete: bool | None = True

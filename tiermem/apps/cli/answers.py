@@ -12,7 +12,7 @@ from tiermem.apps.cli import options
 from tiermem.apps.present.tables import table
 from tiermem.apps.present.terminal import when
 
-_READ = {"ANSWER": "summaries", "ESCALATE": "raw pages"}
+_READ = {"ANSWER": "what was recalled", "ESCALATE": "raw pages"}
 
 
 def answers(*, place: options.Place, looking: options.Looking) -> None:

@@ -208,7 +208,7 @@ class _Tools:
         asked_at: Moment = None,
         min_trust: MinTrust = None,
     ) -> dict[str, Any]:
-        """What was said about a question: up to three lines, best first, with who said them and when.
+        """What was said about a question: up to three lines, the best first, with who said them and when.
 
         Read all of them: the first may be out of date. With a language model it is an answer with the words
         it rests on, and how far they bear it out.
