@@ -399,10 +399,10 @@ class AsyncMemory:
     ) -> Answer:
         """Return what was said about a question, or with a model an answer that cites the words it rests on.
 
-        Without a model nothing is worded or computed. `Answer.said` are up to three lines, the best first, and
-        `support` is `said`. `probability` is that of the first line holding what is asked for. If it is too
-        low for the setting `risk`, or not known, `abstained` is true, `support` is `None`, and the lines are
-        cited nowhere. `complete` is `None`, and `mode="raw"` is `InvalidInput`.
+        Without a model nothing is worded or computed. `Answer.said` are up to three lines, the best first,
+        and `support` is `said`. `probability` is that of the first line holding what is asked for. If it is
+        too low for the setting `risk`, or not known, `abstained` is true, `support` is `None`, and the lines
+        are cited nowhere. `complete` is `None`, and `mode="raw"` is `InvalidInput`.
 
         With a model `support` says what code checked. `quoted`: every item is literally in one cited
         sentence. `computed`: dates are counted from a cited sentence, the rest is quoted. `worded`: the
