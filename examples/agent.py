@@ -54,8 +54,10 @@ def said_on(day: int) -> str:
 
 
 def reads_its_prompt(prompt: str) -> str:
-    """In place of a model: Ann's first line that shares five words, her name too, with what was said."""
+    """In place of a model: to a question, Ann's first line that shares five words with it, her name too."""
     *sources, said, _ = prompt.splitlines()
+    if not said.endswith("?"):
+        return "I see."
     wanted = set(said.lower().strip("?.").split())
     for line in sources:
         if line.startswith("| Ann:") and len(wanted & set(line.lower().strip("?.").split())) > 4:
@@ -97,7 +99,7 @@ def live(memory: tiermem.Memory, complete: Complete) -> Happened:
 
     happened.merged = len(memory.consolidate().merged)
 
-    source = next(one for one in shown.sources if one.text == f"Ann: {said_on(0)}")
+    source = next(one for one in shown.sources if said_on(0) in one.text)
     span, checkpoint = source.spans[0], memory.checkpoint()
     page = memory.page(span.page_id)
     line = page.line_at(span.start)

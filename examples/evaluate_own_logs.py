@@ -63,6 +63,9 @@ def table(rows: list[Row]) -> str:
 
 def main() -> None:
     """Read the logs into a memory that ends with the program, and ask."""
+    if len(sys.argv) != 3:
+        print("usage: python examples/evaluate_own_logs.py LOGS QUESTIONS.jsonl", file=sys.stderr)
+        sys.exit(2)
     questions = [json.loads(line) for line in Path(sys.argv[2]).read_text().splitlines() if line.strip()]
     with tempfile.TemporaryDirectory() as folder, tiermem.open(folder, engine="auto") as memory:
         for conversation in read_dialogue(sys.argv[1]):

@@ -39,6 +39,9 @@ def move(memory: tiermem.Memory, *files: Path) -> Moved:
 
 def main() -> None:
     """Move, and say how many units rest on words and how many on what Mem0 says."""
+    if len(sys.argv) < 3:
+        print("usage: python examples/from_mem0.py MEMORY FILE...", file=sys.stderr)
+        sys.exit(2)
     store, *files = map(Path, sys.argv[1:])
     with tiermem.open(store, engine="local") as memory:
         moved = move(memory, *files)

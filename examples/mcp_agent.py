@@ -72,4 +72,7 @@ async def main(store: str, said: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        print("usage: python examples/mcp_agent.py MEMORY WORDS", file=sys.stderr)
+        sys.exit(2)
     anyio.run(main, sys.argv[1], sys.argv[2])

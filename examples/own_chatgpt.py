@@ -32,6 +32,9 @@ def answer_of(memory: tiermem.Memory, question: str) -> str:
 
 def main() -> None:
     """Read the export, ask the question."""
+    if len(sys.argv) != 3:
+        print("usage: python examples/own_chatgpt.py EXPORT QUESTION", file=sys.stderr)
+        sys.exit(2)
     export, question = Path(sys.argv[1]), sys.argv[2]
     with tiermem.open(export.with_suffix(".memory"), engine="local") as memory:
         print(f"{read_into(memory, export)} turns are new")

@@ -2,6 +2,8 @@
 
 import json
 import runpy
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -196,3 +198,30 @@ def test_an_agent_talks_on_forgets_nothing_and_shows_where_a_line_came_from(tmp_
     assert (happened.said_by, happened.line) == ("Ann", "On day 0 I put the ladder under the stairs.")
     assert happened.intact
     assert answers == ()  # no question was asked of memory itself
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("agent.py", "the line: Ann: On day 0 I put the ladder under the stairs. (every hash holds: True)"),
+        ("chat_async.py", "My dog is called Biscuit."),
+        ("two_agents.py", "shared: Ann: The project is called Lighthouse.; The launch is on 3 June 2024."),
+    ],
+)
+def test_an_example_runs_as_a_script_with_the_default_embedder(
+    name: str, printed: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert printed in done.stdout
+
+
+@pytest.mark.parametrize("name", ["evaluate_own_logs.py", "from_mem0.py", "mcp_agent.py", "own_chatgpt.py"])
+def test_an_example_that_needs_arguments_says_which(name: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"usage: python examples/{name} ")
