@@ -225,6 +225,7 @@ class _CaseRun:
             grade=grade,
             seconds=seconds,
             judging=judging.total(),
+            lines=tuple(shows_answer(line.turn, line.place, question) for line in reply.said),
         )
         self.plan.folder.append([result])
         self.plan.observer.step(self.name, self.case.id)

@@ -273,3 +273,5 @@ class Result:
     grade: Grade
     seconds: float
     judging: Usage = field(default_factory=Usage)
+    lines: tuple[bool, ...] = ()
+    """Whether each line of `reply.said` shows the answer."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
+from eval.metrics.intervals import estimate
 from eval.metrics.routing import omissions
 from eval.records import Record
 from eval.report import routes
@@ -51,8 +52,63 @@ def tables(records: Sequence[Record]) -> tuple[Table, ...]:
     """In the layout of the paper's Tables 1 and 2, and of those on routing; see `routes`."""
     systems = by_system(records)
     main = {name: in_the_main(results) for name, results in systems.items()}
-    found = [_quality(main), _cost(main), _abstaining(systems), _apart(systems), *routes.tables(main)]
+    found = [
+        _lines(systems),
+        _quality(main),
+        _cost(main),
+        _abstaining(systems),
+        _apart(systems),
+        *routes.tables(main),
+    ]
     return tuple(table for table in found if table is not None)
+
+
+def _lines(systems: Systems) -> Table | None:
+    """How often lines show the answer, of systems that word none; `None` without such a system."""
+    rows = []
+    for name, results in systems.items():
+        if not any(one.reply.said for one in results) or any(_is_worded(one) for one in results):
+            continue
+        asked = [one for one in results if one.answerable]
+        others = [one for one in results if not one.answerable]
+        likely = [one for one in results if not one.reply.abstained]
+        cases = [one.case for one in asked]
+        rows.append(
+            (
+                name,
+                number(len(asked)),
+                interval(estimate([float(any(one.lines[:1])) for one in asked], cases)),
+                interval(estimate([float(any(one.lines)) for one in asked], cases)),
+                share(mean([float(not one.reply.abstained) for one in results])),
+                share(mean([float(one.answerable and any(one.lines[:1])) for one in likely])),
+                share(mean([float(not one.reply.abstained) for one in others])),
+            )
+        )
+    if not rows:
+        return None
+    return Table(
+        title="Lines that show the answer",
+        columns=(
+            "System",
+            "questions",
+            "first",
+            "one of three",
+            "called likely",
+            "of these first",
+            "of those without an answer",
+        ),
+        rows=tuple(rows),
+        notes=(
+            "Without a model lines are displayed as they were said. One shows the answer if it holds a gold "
+            "answer (dates by the calendar), or is of the evidence. Called likely: the share of all "
+            "questions under “Said about this”; the first of their lines; the questions without an answer "
+            "there.",
+        ),
+    )
+
+
+def _is_worded(one: Result) -> bool:
+    return not one.reply.abstained and one.reply.support != "said"
 
 
 def _quality(systems: Systems) -> Table:

@@ -22,6 +22,7 @@ from eval.runner import qa, replay, retrieval
 from eval.types import Case, Grade, LabelledQuestion, Reply
 from tests.eval import tiny
 from tiermem.errors import InvalidInput
+from tiermem.reasoning import engine_named
 
 MODES = ["tiermem", "tiermem:summary", "tiermem:raw", "tiermem:no-links", "bm25", "full"]
 
@@ -273,3 +274,19 @@ def test_numbers_read_as_in_the_paper() -> None:
     assert interval(estimate([1.0, 0.0], ["one", "one"])) == ".500"
     assert interval(estimate([1.0, 1.0], ["one", "two"])) == "1.000 [1.00, 1.00]"
     assert (quantile([3.0, 1.0, 2.0], 0.5), quantile([], 0.5)) == (2.0, None)
+
+
+def test_lines_are_judged_where_no_answer_is_worded(tmp_path: Path) -> None:
+    folder = tiny.new_folder(tmp_path / "run", "qa", ["tiermem"])
+    local = engine_named("local")
+    anyio.run(qa, tiny.plan(folder, ["tiermem"], given=tiny.setup(lambda _: local)), ByWords())
+    made = report(RunFolder.open(tmp_path / "run"))
+    (table,) = [table for table in made.tables if table.title == "Lines that show the answer"]
+    ((name, asked, first, three, likely, *_),) = table.rows
+    assert (name, asked, likely) == ("tiermem", "6", ".000")  # with word hashes no probability is known
+    assert first.startswith("1.000")
+    assert three.startswith("1.000")
+
+
+def test_no_lines_are_judged_where_answers_are_worded(answers: Report) -> None:
+    assert not [table for table in answers.tables if table.title == "Lines that show the answer"]
