@@ -15,10 +15,10 @@ from tiermem.text.readings import speech
 JUDGEMENTS = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
 
 
-def engine(*, name: str = "test", free: bool = True, best_first: bool = False, **judgements: Any) -> Engine:
+def engine(*, name: str = "test", free: bool = True, **judgements: Any) -> Engine:
     """The judgements given (`route=None`: nobody is asked beforehand); the others fail when asked."""
     given = {judgement: _unasked(judgement) for judgement in JUDGEMENTS} | judgements
-    return Engine(name=name, free=free, best_first=best_first, **given)
+    return Engine(name=name, free=free, **given)
 
 
 def quoting_engine() -> Engine:

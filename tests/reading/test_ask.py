@@ -140,39 +140,17 @@ async def test_more_turns_are_the_best_ones_with_those_beside_them_in_the_order_
     assert outcome.way == "widened"
 
 
-async def test_who_reads_the_first_few_alone_is_given_what_was_recalled_first() -> None:
+async def test_where_the_pages_tell_nothing_more_turns_are_read_in_the_order_they_were_said() -> None:
     world = await World.new()
     await world.page(*SPEECH[:6])
     await world.page(*SPEECH[6:])
-    world.judge.best_first = True
-    world.judge.drafts(silence(), says("thing 8", 0))
-    outcome = await world.ask("is thing 8 told?", recall_turns=1, widen_turns=2)
-    recalled = texts(outcome.recalled.items)
-    assert recalled[0] == SPEECH[8]
-    shown = texts(world.judge.composed[1])
-    assert shown[: len(recalled)] == recalled
-    assert sorted(shown) == sorted(set(shown))
-    later = [SPEECH.index(text) for text in shown[len(recalled) :]]
-    assert later == sorted(later)
-    assert set(SPEECH[7:10]) <= set(shown)
-
-
-@pytest.mark.parametrize("best_first", [False, True])
-async def test_where_the_pages_tell_nothing_more_turns_are_read_in_the_order_that_suits_the_engine(
-    best_first: bool,
-) -> None:
-    world = await World.new()
-    await world.page(*SPEECH[:6])
-    await world.page(*SPEECH[6:])
-    world.judge.best_first = best_first
     world.judge.on_route = lambda evidence: ESCALATE
     world.judge.drafts(says("thing 8", 0))
     outcome = await world.ask("is thing 8 told?", recall_turns=1, widen_turns=2)
     assert outcome.way == "researched"
     shown = texts(world.judge.composed[0])
-    assert (shown[0] == SPEECH[8]) is best_first
     assert len(shown) == len(set(shown)) > 2
-    numbers = [SPEECH.index(text) for text in shown[int(best_first) :]]
+    numbers = [SPEECH.index(text) for text in shown]
     assert numbers == sorted(numbers)
 
 

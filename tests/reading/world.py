@@ -192,7 +192,6 @@ class Judge:
     )
     on_plan: Callable[[int], Planned] = field(default=lambda turn: DONE)
     on_compose: Callable[[Sequence[Evidence]], Draft] = field(default=_first)
-    best_first: bool = False
     routed: list[tuple[Evidence, ...]] = field(default_factory=list)
     shown: list[tuple[PageView, ...]] = field(default_factory=list)
     known: list[tuple[Evidence, ...]] = field(default_factory=list)
@@ -208,7 +207,6 @@ class Judge:
             integrate=self.integrate,
             plan=self.plan,
             compose=self.compose,
-            best_first=self.best_first,
         )
 
     async def route(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:

@@ -176,7 +176,7 @@ class _QuestionRun:
 
     async def _widen(self, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The best turns with their neighbours, and all that was recalled other than turns."""
-        evidence = self._with_turns(recalled.items, await self._wide())
+        evidence = _with_turns(recalled.items, await self._wide())
         self._shown += evidence
         self._asking.steps.done("widen", way="widened", candidates=evidence)
         composed = await self._composer.word([_item(item) for item in evidence])
@@ -243,15 +243,7 @@ class _QuestionRun:
         if findings.facts:
             return kept
         wide = await self._wide()
-        return self._with_turns(kept, wide) if wide else kept
-
-    def _with_turns(self, found: Sequence[Evidence], wide: Sequence[Evidence]) -> tuple[Evidence, ...]:
-        """What was found other than turns, then turns in the order they were said; an engine that reads the
-        first few alone is given all that was found first.
-        """
-        best_first = self._asking.engine.best_first
-        beside = (item for item in found if best_first or item.source != "turn")
-        return deduplicate((*beside, *wide))
+        return _with_turns(kept, wide) if wide else kept
 
     async def outcome(self, recalled: Recalled, decision: Decision, steps: list[_Step]) -> Outcome:
         """All of it, as the answer is made from."""
@@ -337,6 +329,11 @@ def _mode_decision(mode: AskMode) -> Decision:
 
 def _item(evidence: Evidence) -> EvidenceItem:
     return EvidenceItem(evidence=evidence)
+
+
+def _with_turns(found: Sequence[Evidence], wide: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """What was found other than turns, then turns in the order they were said."""
+    return deduplicate((*(item for item in found if item.source != "turn"), *wide))
 
 
 def _latest_answer(steps: list[_Step]) -> _Step | None:

@@ -205,10 +205,9 @@ class Engine:
     """One judge for each judgement. `name` goes into traces and into what units are `made_by`.
 
     Without a `route` nothing is decided before the answer is worded: `compose` says itself whether what was
-    recalled is enough (`router="fused"`). `free` engines make no call that anybody pays for. With
-    `best_first`, `compose` reads the first few pieces alone: where more turns are added, what was found
-    comes before them. Without `compose` nothing is worded: answers are lines as they were said. `point`
-    orders these; without it they are in the order of the search.
+    recalled is enough (`router="fused"`). `free` engines make no call that anybody pays for. Without
+    `compose` nothing is worded: answers are lines as they were said. `point` orders these; without it they
+    are in the order of the search.
     """
 
     name: str
@@ -220,5 +219,4 @@ class Engine:
     select: Select
     reconcile: Reconcile
     free: bool = False
-    best_first: bool = False
     point: PointAtTurns | None = None
