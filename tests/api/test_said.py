@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -346,3 +347,17 @@ def test_words_are_marked_where_they_are_likelier_than_no_answer(open_memory: Op
     memory.add("The alarm is loud.", speaker="Bob")
     (line,) = ask(memory, "What is the alarm code?").said
     assert line.marks == ()
+
+
+@pytest.mark.parametrize(
+    "filters", [{"speaker": "Zoe"}, {"session": "s9"}, {"said_after": "2031-01-01"}, {"min_trust": "system"}]
+)
+def test_where_filters_leave_nothing_the_answer_says_so(
+    memory: tiermem.Memory, filters: dict[str, Any]
+) -> None:
+    memory.add("The alarm is loud.", speaker="Bob", said_at="2024-01-01")
+    answer = ask(memory, "Is the alarm loud?", **filters)
+    assert answer.said == ()
+    assert answer.text == (
+        "Nothing in memory fits the session, the time and the other filters of this question."
+    )

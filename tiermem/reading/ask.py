@@ -29,7 +29,15 @@ from tiermem.model import (
     lines_as_text,
 )
 from tiermem.reading.answer import Outcome
-from tiermem.reading.compose import ABSTENTION, ComposedAnswer, Composer, EvidenceItem, abstention, better
+from tiermem.reading.compose import (
+    ABSTENTION,
+    NOTHING_FITS,
+    ComposedAnswer,
+    Composer,
+    EvidenceItem,
+    abstention,
+    better,
+)
 from tiermem.reading.neighbours import with_neighbours
 from tiermem.reading.quoting import size
 from tiermem.reading.recall import deduplicate, recall
@@ -283,7 +291,9 @@ class _QuestionRun:
         found = await find_lines(self._asking.question, self.lookup, engine.point)
         self._degradations += found.degradations
         if not found.lines:
-            return composed
+            scope = self._asking.view.scope
+            is_filtered = scope.session is not None or scope.filters or not scope.is_open
+            return replace(composed, text=NOTHING_FITS) if is_filtered else composed
         shown = replace(composed, text=lines_as_text(NEAREST, found.lines), said=found.lines)
         if engine.compose is not None:
             return shown

@@ -46,6 +46,7 @@ from tiermem.text.unicode import replace_surrogates
 from tiermem.trust import TrustLevels
 
 ABSTENTION = "Nothing that was found in memory answers this."
+NOTHING_FITS = "Nothing in memory fits the session, the time and the other filters of this question."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
