@@ -262,7 +262,7 @@ def _reader(settings: Mapping[str, Any], embedder: str) -> str:
 def engines_of(request: Request) -> Engines:
     """Return the engine that reasons, by case."""
     local, reader = engine_named("local"), ""
-    if request.kind != "retrieval" and request.engine != "model":  # nobody is asked where turns are ranked
+    if request.kind != "retrieval" and request.engine != "model":  # ranking turns asks no question
         embedder = MiniLMEmbedder(precision=request.precision).name
         local, reader = _local(request.settings, embedder), _reader(request.settings, embedder)
     match request.engine:
@@ -272,13 +272,13 @@ def engines_of(request: Request) -> Engines:
             model = _model(request, Settings().model, "the engine 'model' needs TIERMEM_MODEL")
             engine = replace(by_model(model), distil=local.distil) if request.units else by_model(model)
             if request.facts is not None:
-                return replace(_recorded(request, engine), model=model)
+                return replace(_recorded_engines(request, engine), model=model)
             return Engines(name=engine.name, of=lambda _: engine, model=model)
         case "recorded":
-            return replace(_recorded(request, local), reader=reader)
+            return replace(_recorded_engines(request, local), reader=reader)
 
 
-def _recorded(request: Request, others: Engine) -> Engines:
+def _recorded_engines(request: Request, others: Engine) -> Engines:
     """Facts by case, under the names that the conversation goes under; everything else by `others`."""
     if request.dataset != "locomo":
         raise InvalidInput("recorded facts are there for LoCoMo only")

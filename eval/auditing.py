@@ -51,7 +51,7 @@ async def audit(folder: RunFolder, setup: Setup, observer: Observer, *, rerun: i
     observer.starts("audit", len(results))
     audited = Audited()
     for (system, case), group in groupby(results, key=_home):
-        memory = tiermem(system, setup, case, kept(folder, setup, system, case))
+        memory = tiermem(system, setup, case, memory_folder(folder, setup, system, case))
         await memory.reopen()
         try:
             for result in group:
@@ -83,7 +83,7 @@ def _home(result: Result) -> tuple[str, CaseId]:
     return result.system, result.case
 
 
-def kept(folder: RunFolder, setup: Setup, system: str, case: CaseId) -> Path:
+def memory_folder(folder: RunFolder, setup: Setup, system: str, case: CaseId) -> Path:
     """Where a run kept the memory of a case; `InvalidInput` where it kept none."""
     if system not in setup.variants:
         raise InvalidInput(f"no system {system!r}; what it answered cannot be looked up")

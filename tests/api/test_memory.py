@@ -141,9 +141,9 @@ def test_a_past_moment_is_answered_as_memory_stood_then(open_memory: OpenMemory)
     memory.flush()
     assert memory.units(as_of=before) == memory.units(as_of=before.astimezone().replace(tzinfo=None)) == ()
     assert memory.units(as_of=datetime.now(UTC) + timedelta(seconds=1)) == memory.units()
-    told = memory.ask("Where did Ingrid move to?", as_of=before)
-    assert told.text == "My sister Ingrid moved from Lisbon to Oslo in March."
-    assert {found.source for found in told.trace.candidates} == {"turn"}
+    answer = memory.ask("Where did Ingrid move to?", as_of=before)
+    assert answer.text == "My sister Ingrid moved from Lisbon to Oslo in March."
+    assert {found.source for found in answer.trace.candidates} == {"turn"}
 
 
 def test_context_fits_its_limit_and_numbers_its_sources(open_memory: OpenMemory) -> None:

@@ -6,7 +6,7 @@ among what users said, and a session is as good as its best turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,7 +103,3 @@ def _starts(case: Case) -> list[int]:
 def _age(case: Case, session: int) -> float:
     asked, began = case.questions[0].asked_at, case.sessions[session].started_at
     return 0.0 if asked is None or began is None else (asked - began).total_seconds() / _DAY
-
-
-Chooses = Callable[[Haystack], Sequence[int] | None]
-"""Which sessions the second stage sees; `None` is all of them."""

@@ -29,7 +29,7 @@ from tiermem.text.histories import SaidTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedQuestion:
     """One question, and whether its first line, or one of its lines, holds the answer.
 
     Where there is nothing to be found (`answerable` is false) none does. Without `signals` nothing was found.
@@ -78,13 +78,13 @@ async def ask_all(
     counter: TokenCounter,
     watcher: Watcher,
     named: str,
-) -> list[Asked]:
+) -> list[AskedQuestion]:
     """Every question of the dataset that has a gold answer or none to find; goes on from `file`.
 
     `InvalidInput` where the file is about other data or another reader (`named`).
     """
 
-    async def ask(cases: Sequence[Case]) -> AsyncIterator[list[Asked]]:
+    async def ask(cases: Sequence[Case]) -> AsyncIterator[list[AskedQuestion]]:
         for case in cases:
             yield await _ask(case, reader, embedder, counter, watcher)
 
@@ -92,14 +92,14 @@ async def ask_all(
     return await case_by_case("ask", dataset, file, about=about, read=_read, do=ask, watcher=watcher)
 
 
-def _read(written: dict[str, Any]) -> Asked:
+def _read(written: dict[str, Any]) -> AskedQuestion:
     signals = written.pop("signals")
-    return Asked(signals=FirstLineSignals(**signals) if signals else None, **written)
+    return AskedQuestion(signals=FirstLineSignals(**signals) if signals else None, **written)
 
 
 async def _ask(
     case: Case, reader: LearnedReader, embedder: Embedder, counter: TokenCounter, watcher: Watcher
-) -> list[Asked]:
+) -> list[AskedQuestion]:
     listening = _Listening(reader)
     engine = replace(engine_named("local"), distil=_distil_nothing, point=listening)
     with TemporaryDirectory() as directory:
@@ -120,9 +120,9 @@ async def _ask(
 
 def _judge_lines(
     case: Case, question: LabelledQuestion, reply: Reply, signals: FirstLineSignals | None
-) -> Asked:
+) -> AskedQuestion:
     hits = [shows_answer(line.turn, line.place, question) for line in reply.said if question.answerable]
-    return Asked(
+    return AskedQuestion(
         case=case.id,
         question=question.id,
         category=question.category,

@@ -23,17 +23,19 @@ from eval.research.calibration import (
     risk_coverage,
     threshold_at,
 )
-from eval.research.training.reader.asked import Asked
+from eval.research.training.reader.asked import AskedQuestion
 from tiermem.reasoning.learned.first_line import NAMES, FirstLineCalibration
 
 RISKS: Final = tuple(round(0.05 * step, 2) for step in range(1, 20))
 """Risks that a threshold is kept for."""
 _DOUBT: Final = 0.1
-"""The doubt of the bound that is displayed beside what was seen."""
+"""The highest probability that the bound beside an observed share does not hold."""
 _SHOWN: Final = (0.1, 0.2, 0.3, 0.4, 0.5)
 
 
-def fit_calibration(chosen_on: Sequence[Asked], *, embedder: str, fitted_on: str) -> FirstLineCalibration:
+def fit_calibration(
+    chosen_on: Sequence[AskedQuestion], *, embedder: str, fitted_on: str
+) -> FirstLineCalibration:
     """The probability fitted to these questions, and by risk the threshold that keeps it on them."""
     judged = [(one.signals, one.first) for one in chosen_on if one.signals is not None]
     rows = [[float(getattr(signals, name)) for name in NAMES] for signals, _ in judged]
@@ -56,7 +58,7 @@ class Worth:
     """Questions of one source's half B, each with the probability of its first line (0 without a line)."""
 
     source: str
-    asked: Sequence[Asked]
+    asked: Sequence[AskedQuestion]
     given: Sequence[float]
 
     @property
@@ -65,7 +67,7 @@ class Worth:
         return [one.first for one in self.asked]
 
 
-def find_worth(source: str, asked: Sequence[Asked], calibration: FirstLineCalibration) -> Worth:
+def find_worth(source: str, asked: Sequence[AskedQuestion], calibration: FirstLineCalibration) -> Worth:
     """What the calibration says of every first line."""
     return Worth(
         source=source,
@@ -164,15 +166,15 @@ def reliability_picture(every: Sequence[Worth]) -> str:
 
 def risk_picture(every: Sequence[Worth]) -> str:
     """The share of first lines without the answer against the share called likely, as SVG."""
-    series = {of.source: _thinned(risk_coverage(of.given, of.right)) for of in every}
+    series = {of.source: _thin_curve(risk_coverage(of.given, of.right)) for of in every}
     return picture(series, y="share without the answer", x="share called likely")
 
 
-def _thinned(curve: Sequence[AtCoverage]) -> list[Mark]:
+def _thin_curve(curve: Sequence[AtCoverage]) -> list[Mark]:
     step = max(1, len(curve) // 60)
     return [Mark(one.coverage, one.risk) for one in curve[step - 1 :: step]]
 
 
-def sources_of(asked: Mapping[str, Sequence[Asked]]) -> str:
+def sources_of(asked: Mapping[str, Sequence[AskedQuestion]]) -> str:
     """What it was fitted on, in words for the file."""
     return ", ".join(f"half A of {name} ({len(of)} questions)" for name, of in asked.items())

@@ -15,7 +15,7 @@ from eval.progress import watching
 from eval.research.reproduction import Reproduction
 from eval.research.training.data.mix import DATASETS, checksum, halves
 from eval.research.training.data.sources import SOURCES
-from eval.research.training.reader.asked import Asked, ask_all
+from eval.research.training.reader.asked import AskedQuestion, ask_all
 from eval.research.training.reader.calibrate import (
     Worth,
     describe_probability,
@@ -82,7 +82,7 @@ async def run(asked: Calibrating) -> Reproduction:
 
 async def _answers(
     asked: Calibrating, sources: Mapping[str, Dataset], raw: bytes, embedder: Embedder
-) -> dict[str, list[Asked]]:
+) -> dict[str, list[AskedQuestion]]:
     reader = LearnedReader(find_weights(None), raw)
     named = hashlib.sha256(raw).hexdigest()
     found = {}
@@ -102,8 +102,8 @@ async def _answers(
 
 
 def _halves(
-    sources: Mapping[str, Dataset], everything: Mapping[str, Sequence[Asked]]
-) -> tuple[dict[str, list[Asked]], dict[str, list[Asked]]]:
+    sources: Mapping[str, Dataset], everything: Mapping[str, Sequence[AskedQuestion]]
+) -> tuple[dict[str, list[AskedQuestion]], dict[str, list[AskedQuestion]]]:
     """Of every dataset; an excerpt is in the half of its conversation."""
     told: set[str] = set()
     for name, conversations in sources.items():

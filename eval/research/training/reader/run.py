@@ -44,7 +44,7 @@ _COMPARED: Final = 300
 @dataclass(frozen=True, kw_only=True)
 class Training:
     """What a command asks for. `lessons` of those there are, `None` for all; `measure` are the conversations
-    whose half B is answered; with `find` what the product finds is asked anew where it is not there yet.
+    whose half B is answered; with `find` what the product finds is asked again where it is missing.
 
     Every one of `seeds` is trained by itself, whatever seed the recipe names, in a folder of its own below
     `out`; the reader is their mean.
@@ -70,7 +70,7 @@ class _Half:
     cases: Sequence[Case]
     found: Mapping[QuestionId, Found]
 
-    def answered(self, reader: LearnedReader) -> list[ReaderAnswer]:
+    def answer_all(self, reader: LearnedReader) -> list[ReaderAnswer]:
         return answers(reader, self.cases, self.found)
 
 
@@ -82,7 +82,7 @@ async def run(asked: Training) -> Reproduction:
     made, parts = prepare(asked, weights, everything, seed=asked.seeds[0])
     exported, small = _averaged(asked, weights, parts)
     measured = {name: _to_measure(asked, name, everything[name]) for name in asked.measure}
-    said = {name: of.answered(small) for name, of in measured.items()}
+    said = {name: of.answer_all(small) for name, of in measured.items()}
     on_all_processors = LearnedReader(weights, exported.file.read_bytes(), threads=os.cpu_count() or 1)
     _keep(asked.out / "answers.jsonl", said)
     return found(
@@ -132,7 +132,8 @@ def _by_seed(
         for seed in asked.seeds
     }
     return {
-        seed: {name: of.answered(reader) for name, of in measured.items()} for seed, reader in readers.items()
+        seed: {name: of.answer_all(reader) for name, of in measured.items()}
+        for seed, reader in readers.items()
     }
 
 

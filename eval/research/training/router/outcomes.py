@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from eval.auditing import kept
+from eval.auditing import memory_folder
 from eval.folder import RunFolder
 from eval.report.figures import by_system, spent
 from eval.research.training.router.rows import Origin, Row, Shares, by_conversation, label_of
@@ -56,7 +56,7 @@ async def outcomes(
     observer.starts("router-data", len(both))
     rows = []
     for case, results in groupby(both, key=lambda one: one.case):
-        memory = tiermem(pair.summary, setup, case, kept(folder, setup, pair.summary, case))
+        memory = tiermem(pair.summary, setup, case, memory_folder(folder, setup, pair.summary, case))
         for one, trace in await _traces(memory, list(results)):
             rows.append(row_of(one, from_pages[one.question], trace, origin))
             observer.step(pair.summary, case)
