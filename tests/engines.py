@@ -1,18 +1,20 @@
-"""Engines for tests: one whose judgements fail unless they are given, and one that answers in quotes."""
+"""Engines for tests: one whose judgements fail unless they are given, and one that repeats what was said."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from tiermem.model import Evidence
-from tiermem.reasoning import Draft, Engine, by_rules
-from tiermem.reasoning.interface import ABSTAINED, Compose
+from pagestore import Page, PageLine
+from tiermem.model import Claim, Evidence, LinkedFact, Search, SummaryUnit
+from tiermem.reasoning import Draft, Engine, PageView
+from tiermem.reasoning.interface import ABSTAINED, Compose, Integrated, Operation, Planned
 from tiermem.reasoning.rules.route import gate
-from tiermem.text import search_stems, sentences
-from tiermem.text.readings import speech
+from tiermem.text import normalise, search_stems, sentences, words
+from tiermem.text.readings import is_only_question, speech
 
 JUDGEMENTS = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
+_STATEMENT = 4
+"""Words from which on a sentence states something."""
 
 
 def engine(*, name: str = "test", free: bool = True, **judgements: Any) -> Engine:
@@ -22,8 +24,71 @@ def engine(*, name: str = "test", free: bool = True, **judgements: Any) -> Engin
 
 
 def quoting_engine() -> Engine:
-    """Judges by rules, and answers with the sentence that shares most words with the question."""
-    return replace(by_rules(), route=gate, compose=quote_best_sentence)
+    """Repeats what was said: a unit for each sentence, sentences of pages as facts, one as the answer.
+
+    The gate routes. One look at pages is enough; every fact is kept, but one that a unit says already.
+    """
+    return Engine(
+        name="local",
+        free=True,
+        distil=quote_sentences,
+        route=gate,
+        integrate=quote_pages,
+        plan=stop,
+        compose=quote_best_sentence,
+        select=select_supported,
+        reconcile=add_new,
+    )
+
+
+async def quote_sentences(pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+    """A claim for each sentence that states something, in its words."""
+    return tuple(claim for page in pages for line in page.lines for claim in _claims(page, line))
+
+
+async def quote_pages(
+    question: str, pages: Sequence[PageView], known: Sequence[Evidence], *, asked_at: datetime
+) -> Integrated:
+    """A claim for each sentence that has half of the words of the question and is not known, best first."""
+    asked = set(search_stems(question))
+    known_texts = {item.text for item in known}
+    found = [
+        (len(asked & set(search_stems(claim.text))), claim)
+        for view in pages
+        for line in view.page.lines
+        for claim in _claims(view.page, line)
+        if claim.text not in known_texts
+    ]
+    best = sorted((one for one in found if one[0] and 2 * one[0] >= len(asked)), key=lambda one: -one[0])
+    return Integrated(claims=tuple(claim for _, claim in best), coverage=f"{len(best)} sentences")
+
+
+async def stop(
+    question: str,
+    known: Sequence[Evidence],
+    missing: str,
+    done: Sequence[Search],
+    *,
+    asked_at: datetime,
+) -> Planned:
+    """Nothing further is looked up."""
+    return Planned(done=True, reason="one look is enough")
+
+
+async def select_supported(
+    question: str, facts: Sequence[LinkedFact], pages: Sequence[Page]
+) -> tuple[int, ...]:
+    """The facts that code has confirmed."""
+    return tuple(at for at, fact in enumerate(facts) if fact.is_supported)
+
+
+async def add_new(fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:
+    """ADD, but SKIP what a unit says already."""
+    said = normalise(fact.claim).text
+    same = next((unit for unit in neighbours if said in normalise(unit.text).text), None)
+    if same is not None:
+        return Operation(op="SKIP", reason=f"entailed by {same.id}", target=same.id)
+    return Operation(op="ADD", reason="new")
 
 
 async def quote_best_sentence(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
@@ -49,6 +114,16 @@ def compose_of(engine: Engine) -> Compose:
     """What words the answers of an engine that has one to do it."""
     assert engine.compose is not None
     return engine.compose
+
+
+def _claims(page: Page, line: PageLine) -> Iterator[Claim]:
+    """The sentences of a turn that state something, questions and greetings apart."""
+    if line.turn is None:
+        return
+    for piece in sentences(page.text[line.body : line.end]):
+        if len(words(piece.text)) >= _STATEMENT and not is_only_question(piece.text):
+            said = " ".join(piece.text.split())
+            yield Claim(text=f"{line.turn.speaker}: {said}", quotes=(piece.text,))
 
 
 def _unasked(judgement: str) -> Callable[..., Awaitable[Any]]:

@@ -137,7 +137,7 @@ def texts(memory: tiermem.Memory) -> dict[str, set[str]]:
 
 def well(bad: str) -> dict[str, set[str]]:
     """The units of each session where nothing goes wrong."""
-    with tiermem.open(":memory:", engine="local", embedder=HashEmbedder()) as memory:
+    with tiermem.open(":memory:", engine=quoting_engine(), embedder=HashEmbedder()) as memory:
         tell(memory, bad)
         memory.flush()
         return texts(memory)

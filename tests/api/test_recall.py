@@ -1,15 +1,19 @@
 """Recall of some time alone, by some strategy alone: a filter on units, pages and turns alike."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
 import tiermem
-from pagestore import SessionId, Turn
+from pagestore import Page, SessionId, Turn
 from tests.api.conftest import OpenMemory
+from tests.engines import quote_sentences, quoting_engine
 from tests.stores import NewAddress
 from tiermem.errors import InvalidInput
+from tiermem.model import Claim
 
 ASKED = datetime(2024, 5, 15, 12, 0, tzinfo=UTC)
 WEST = timezone(-timedelta(hours=8))
@@ -204,7 +208,11 @@ def test_what_happened_then_is_another_question_than_what_was_said_then(open_mem
 def test_what_happened_is_told_by_days_and_a_moment_with_a_zone_is_of_its_own(
     open_memory: OpenMemory,
 ) -> None:
-    memory = open_memory()
+    async def distil(pages: Sequence[Page], *, hints: Sequence[str] = ()) -> tuple[Claim, ...]:
+        claims = await quote_sentences(pages, hints=hints)
+        return tuple(replace(claim, event_at="2024-05-07") for claim in claims)
+
+    memory = open_memory(engine=replace(quoting_engine(), distil=distil))
     memory.add("I sold the boat on 7 May 2024.", speaker="Ann", said_at="2024-06-01T10:00")
     memory.flush()
     for day, expected in ((7, 1), (8, 0)):

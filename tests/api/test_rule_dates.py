@@ -6,8 +6,8 @@ import pytest
 
 import tiermem
 from tests.api.conftest import OpenMemory
-from tests.engines import quoting_engine
 from tiermem.reading import quoting
+from tiermem.reasoning import by_rules
 from tiermem.reasoning.interface import PageView
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.rules.undated import without_rule_dates
@@ -26,7 +26,7 @@ SAID = (
 
 @pytest.fixture(params=["local", "local with a reader"])
 def memory(request: pytest.FixtureRequest, open_memory: OpenMemory) -> tiermem.Memory:
-    memory = open_memory(engine=replace(quoting_engine(), name=request.param))
+    memory = open_memory(engine=replace(by_rules(), name=request.param))
     for number, text in enumerate(SAID):
         memory.add(text, speaker="Ann", said_at=SAID_AT, session=f"s{number}")
     memory.flush()

@@ -62,7 +62,7 @@ def files(store: Path) -> int:
 def test_a_hundred_turns_take_less_than_a_megabyte_and_twenty_files(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:
-    memory = open_memory(embedder=LIKE_MINILM)
+    memory = open_memory(engine="local", embedder=LIKE_MINILM)
     for one in talk(100):
         memory.add(one)
     memory.flush()
