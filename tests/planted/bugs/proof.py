@@ -51,7 +51,7 @@ BUGS = (
     Bug(
         name="any caution is taken for the topic",
         file="tiermem/proof/grade.py",
-        function="Grade.is_supported",
+        function="Grade.is_unmarked",
         before='caution.code != "topic"',
         after='caution.code == "topic"',
         found_by=("tests/proof/test_grade.py", *_ALL),
