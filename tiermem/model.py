@@ -422,14 +422,12 @@ class Check:
 
     `unsupported` are the content words, numbers, dates and names that no cited words hold and no rule derives
     from them; `cautions` are facts about the cited sentences that may turn the meaning; `reason` says what
-    contradicts the wording, or why it is no more than worded. `supported` is true if the wording was checked,
-    no word is unsupported, and there is no caution but `topic`.
+    contradicts the wording, or why it is no more than worded.
     """
 
     support: Graded
     unsupported: tuple[str, ...] = ()
     cautions: tuple[Caution, ...] = ()
-    supported: bool = False
     derivations: tuple[Derivation, ...] = ()
     reason: str = ""
 
@@ -632,10 +630,10 @@ class Answer:
 
     `route` is `ANSWER` where what was recalled sufficed, `ESCALATE` where more was read. `support` says what
     code checked of the answer against the cited words; `None` when it abstains. `derivations` are what code
-    computed for it. `cautions` are facts about the cited sentences that may turn the meaning, and `supported`
-    says that no word is unsupported and there is no caution but `topic`. `unsupported` are its content words,
-    numbers, dates and names that are in no cited turn, are no speaker of one, are not in the question and
-    were not computed, at most 64; an answer of more than 4,000 characters is not checked and lists none.
+    computed for it. `cautions` are facts about the cited sentences that may turn the meaning. `unsupported`
+    are its content words, numbers, dates and names that are in no cited turn, are no speaker of one, are not
+    in the question and were not computed, at most 64. An answer of more than 4,000 characters, or without a
+    content word, is not checked: it lists none, and `sentences` is empty.
     `complete` is `False` where a part of what was asked is missing, and `missing` says what; it is `None`
     without a model. `trust` is the lowest level among the sources it cites; `None` when it cites none.
     `probability`, without a model, is that of the first line holding what is asked for (0 to 1), fitted on
@@ -657,7 +655,6 @@ class Answer:
     derivations: tuple[Derivation, ...] = ()
     unsupported: tuple[str, ...] = ()
     cautions: tuple[Caution, ...] = ()
-    supported: bool = False
     sentences: tuple[CitedSentence, ...] = ()
     """The cited sentences that hold words of the answer, as few as hold all that are supported, with these
     words marked."""

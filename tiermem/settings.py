@@ -141,7 +141,9 @@ class Settings(BaseSettings):
     """Tokens that recalled units and turns may take together."""
     unproved: Unproved = "mark"
     """What becomes of an answer that has unsupported words, is too long to be checked, or has only words of
-    another memory: `mark` gives it with `supported=False`, `abstain` withholds it.
+    another memory. `abstain` withholds it. `mark` gives it: `Answer.unsupported` lists the words,
+    `Answer.cautions` has `memory`, and `Answer.sentences` is empty where it is too long. `Answer.support`
+    does not say so: words of another memory may be `quoted`.
     """
     links: bool = True
     """Whether escalation reads the linked pages first (off: the paper's No-Linked ablation)."""

@@ -99,7 +99,7 @@ def test_a_fact_that_the_model_invents_in_a_chat_is_not_borne_out_until_the_user
     memory.flush()
     model.words = invention.words
     answer = memory.ask(invention.question)
-    assert (answer.text, answer.supported, answer.trust) == (invention.words, False, "assistant")
+    assert (answer.text, answer.trust) == (invention.words, "assistant")
     assert "assistant" in [caution.code for caution in answer.cautions]
     assert memory.ask(invention.question, min_trust="user").abstained
     assert invention.words not in memory.context(invention.question, min_trust="user").text
@@ -116,7 +116,8 @@ def test_an_assistant_is_a_witness_of_what_it_said_itself(memory: tiermem.Memory
     chat(memory, "Where should we eat on Friday?", "I recommend the Blue Lantern on Mill Street.")
     memory.flush()
     model.words = "the Blue Lantern"
-    assert memory.ask("Which restaurant did you recommend?").supported
+    answer = memory.ask("Which restaurant did you recommend?")
+    assert (answer.support, answer.unsupported, answer.cautions) == ("quoted", (), ())
 
 
 PAGE = "The Harbour Museum closes at 18:30 on Sundays."

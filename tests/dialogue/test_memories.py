@@ -326,7 +326,7 @@ def test_what_only_another_memory_says_has_a_caution_until_somebody_said_it(tmp_
         question = "What is Biscuit allergic to?"
         given = memory.ask(question)
         assert "chicken" in given.text
-        assert (given.support, given.supported) == ("quoted", False)
+        assert (given.support, given.unsupported) == ("quoted", ())
         assert [one.code for one in given.cautions] == ["memory"]
         assert [(one.speaker, one.support, one.trust) for one in given.citations] == [
             ("mem0", "worded", "tool")
@@ -339,7 +339,8 @@ def test_what_only_another_memory_says_has_a_caution_until_somebody_said_it(tmp_
         memory.flush()
         proved = memory.ask(question)
         assert (proved.text, proved.support) == ("My dog Biscuit is allergic to chicken.", "quoted")
-        assert proved.supported
+        assert proved.sentences
+        assert (proved.unsupported, proved.cautions) == ((), ())
         assert "Ann" in {one.speaker for one in proved.citations}
 
 

@@ -6,8 +6,8 @@ True are the gold answers of LoCoMo and LongMemEval with exactly the annotated e
 a model wrote, with all turns they rest on. Altered are these, as in `guard_on_real_text`; of answers,
 people are swapped in the question. False are the handwritten claims and answers, of which a few are
 arguable. The unseen answers, true and false, were written by somebody who had not read the rules, after the
-rules. The aims are those of the design, for the share `supported`; of gold answers also for those without
-unsupported words.
+rules. The aims are those of the design, for the share `unmarked`: no word is unsupported, and there is no
+caution but `topic`. Gold answers have another aim for the share without unsupported words.
 """
 
 import argparse
@@ -40,16 +40,16 @@ MOST_WORDS = 40
 LONGMEMEVAL = "longmemeval_oracle_dev100.json.xz"
 UNSEEN = Path(__file__).with_name("unseen_answers.jsonl")
 AIMS = {
-    "answers: gold": "supported >= .35, without unsupported words >= .68",
-    "answers: people swapped": "supported <= .05",
-    "answers: negation": "supported <= .05",
-    "facts: person swapped": "supported <= .05",
-    "facts: negation": "supported <= .05",
-    "false claims": "supported <= .25 on cases not seen",
-    "false answers": "supported <= .25 on cases not seen",
-    "unseen: false answers": "supported <= .25",
+    "answers: gold": "unmarked >= .35, without unsupported words >= .68",
+    "answers: people swapped": "unmarked <= .05",
+    "answers: negation": "unmarked <= .05",
+    "facts: person swapped": "unmarked <= .05",
+    "facts: negation": "unmarked <= .05",
+    "false claims": "unmarked <= .25 on cases not seen",
+    "false answers": "unmarked <= .25 on cases not seen",
+    "unseen: false answers": "unmarked <= .25",
 } | {
-    f"{what}: {kind}": "supported <= .01"
+    f"{what}: {kind}": "unmarked <= .01"
     for what in ("answers", "facts")
     for kind in ("word", "name", "date", "number")
 }
@@ -171,7 +171,7 @@ def count_grades(cases: Iterator[GradedCase]) -> dict[str, Counter[str]]:
             "quoted": now.support == "quoted",
             "computed": now.support == "computed",
             "no unsupported word": bool(now.sentences) and not now.unsupported,
-            "supported": now.is_supported,
+            "unmarked": now.is_unmarked,
             **{f"caution {each.code}": 1 for each in now.cautions if not now.unsupported},
             **{f"word {each.lower()}": 1 for each in now.unsupported},
         })  # fmt: skip
@@ -179,7 +179,7 @@ def count_grades(cases: Iterator[GradedCase]) -> dict[str, Counter[str]]:
 
 
 def table(counts: dict[str, Counter[str]]) -> str:
-    columns = ("quoted", "computed", "no unsupported word", "supported")
+    columns = ("quoted", "computed", "no unsupported word", "unmarked")
     rows = [f"{'':26}{'cases':>7}" + "".join(f"{column:>{len(column) + 2}}" for column in columns)]
     for kind, count in counts.items():
         shares = "".join(f"{count[column] / count['cases']:>{len(column) + 2}.3f}" for column in columns)
@@ -205,7 +205,7 @@ def main() -> None:
     )
     default = Path(__file__).resolve().parents[3] / "shared" / "data"
     parser.add_argument("data", nargs="?", type=Path, default=default)
-    parser.add_argument("--show", help="print the altered and false cases of this kind that are supported")
+    parser.add_argument("--show", help="print the altered and false cases of this kind that are unmarked")
     options = parser.parse_args()
     cases = [
         *answer_cases(options.data),
@@ -215,7 +215,7 @@ def main() -> None:
     ]
     out = [table(count_grades(iter(cases)))]
     for case in cases:
-        if case.kind == options.show and case.grade.is_supported:
+        if case.kind == options.show and case.grade.is_unmarked:
             cited = " | ".join(f"{each.speaker}: {each.text}" for each in case.cited)
             out.append(f"{case.question}\n    {case.text}\n    {cited}")
     sys.stdout.write("\n".join(out) + "\n")

@@ -18,37 +18,37 @@ BEACH = Source("I went to the beach yesterday.", MAY, "Ann")
 
 def test_a_quoted_answer_names_the_sentence_that_holds_it() -> None:
     found = grade("chicken", [DOG], "What is Biscuit allergic to?")
-    assert (found.support, found.is_supported) == ("quoted", True)
+    assert (found.support, found.is_unmarked) == ("quoted", True)
     assert [each.text for each in found.sentences] == ["My dog Biscuit is allergic to chicken."]
 
 
 def test_a_computed_answer_has_its_computation() -> None:
     found = grade("7 May 2023", [BEACH], "When did Ann go to the beach?")
-    assert (found.support, found.is_supported) == ("computed", True)
+    assert (found.support, found.is_unmarked) == ("computed", True)
     assert [(each.kind, each.value) for each in found.computations] == [("date", "7 May 2023")]
 
 
 def test_a_worded_answer_has_its_unsupported_words() -> None:
     found = grade("Ann abandoned Biscuit", [DOG], "What did Ann do?")
-    assert (found.support, found.is_supported, found.unsupported) == ("worded", False, ("abandoned",))
+    assert (found.support, found.is_unmarked, found.unsupported) == ("worded", False, ("abandoned",))
 
 
-def test_the_topic_is_a_caution_of_a_supported_answer() -> None:
+def test_the_topic_is_a_caution_of_an_unmarked_answer() -> None:
     found = grade("chicken", [DOG], "What is the food?")
     assert [caution.code for caution in found.cautions] == ["topic"]
-    assert found.is_supported
+    assert found.is_unmarked
 
 
-def test_another_caution_makes_an_answer_unsupported() -> None:
+def test_an_answer_with_another_caution_is_not_unmarked() -> None:
     found = grade("chicken", [Source("I never eat chicken.", MAY, "Ann")], "What does Ann eat?")
-    assert (found.support, found.is_supported) == ("quoted", False)
+    assert (found.support, found.is_unmarked) == ("quoted", False)
 
 
 @pytest.mark.parametrize("cited", [[], [DOG]])
 @pytest.mark.parametrize("answer", ["", "chicken " * LONGEST_ANSWER])
-def test_what_was_not_checked_is_not_supported(answer: str, cited: list[Source]) -> None:
+def test_what_was_not_checked_is_not_unmarked(answer: str, cited: list[Source]) -> None:
     found = grade(answer, cited, "What is Biscuit allergic to?")
-    assert (found.support, found.sentences, found.is_supported) == ("worded", (), False)
+    assert (found.support, found.sentences, found.is_unmarked) == ("worded", (), False)
 
 
 def test_the_text_of_a_unit_is_no_evidence_where_a_turn_is_cited() -> None:

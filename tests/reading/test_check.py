@@ -20,7 +20,7 @@ def test_what_only_an_assistant_says_has_a_caution(role: str) -> None:
 
 @pytest.mark.parametrize("role", ["", "user", "tool", "system", "human"])
 def test_what_others_say_has_none(role: str) -> None:
-    assert check(QUESTION, ANSWER, [Source(FERRY, speaker="Ann", role=role)])[0].supported
+    assert check(QUESTION, ANSWER, [Source(FERRY, speaker="Ann", role=role)])[1].is_unmarked
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_beside_an_assistant_or_a_memory_the_words_of_others_are_what_counts(
 ) -> None:
     of_program = Source(FERRY, role="memory" if concluded else "assistant", concluded=concluded)
     said = [of_program, *(Source(text, speaker="Ann", role="user") for text in others)]
-    found, sentences = check(QUESTION, ANSWER, said)
-    assert found.supported
-    assert [each.speaker for each in sentences] == ["Ann"]
+    found, grade = check(QUESTION, ANSWER, said)
+    assert (found.unsupported, found.cautions, grade.is_unmarked) == ((), (), True)
+    assert [each.speaker for each in grade.sentences] == ["Ann"]
 
 
 def test_words_of_others_that_say_something_else_do_not_help_an_assistant() -> None:

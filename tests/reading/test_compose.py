@@ -62,26 +62,22 @@ def test_an_answer_is_compared_with_the_cited_words() -> None:
     when = check("When?", "31 August 2023", sources)[0]
     assert (when.support, [one.value for one in when.derivations]) == ("computed", ["31 August 2023"])
     for answer, unsupported in (("4", "4"), ("It was Melanie", "Melanie")):
-        other = check("How many cats?", answer, sources)[0]
-        assert (other.support, other.unsupported, other.supported) == ("worded", (unsupported,), False)
+        other, grade = check("How many cats?", answer, sources)
+        assert (other.support, other.unsupported, grade.is_unmarked) == ("worded", (unsupported,), False)
 
 
 def test_what_is_concluded_from_the_cited_words_has_a_caution() -> None:
     sources = [Source("I adopted three cats", ASKED, "Ann")]
-    assert check("How many cats?", "3", sources)[0].supported
-    found = check("How many cats?", "3", sources, is_inferred=True)[0]
-    assert ([each.code for each in found.cautions], found.supported) == (["inferred"], False)
+    assert check("How many cats?", "3", sources)[1].is_unmarked
+    found, grade = check("How many cats?", "3", sources, is_inferred=True)
+    assert ([each.code for each in found.cautions], grade.is_unmarked) == (["inferred"], False)
 
 
 @pytest.mark.parametrize("answer", ["three cats " * 400, "so it is"])
 def test_what_was_not_checked_says_so(answer: str) -> None:
-    found = check("How many cats?", answer, [Source("I adopted three cats", ASKED, "Ann")])[0]
-    assert (found.support, found.supported, found.unsupported, found.reason) == (
-        "worded",
-        False,
-        (),
-        UNCHECKED,
-    )
+    found, grade = check("How many cats?", answer, [Source("I adopted three cats", ASKED, "Ann")])
+    assert (found.support, found.unsupported, found.reason) == ("worded", (), UNCHECKED)
+    assert (grade.sentences, grade.is_unmarked) == ((), False)
 
 
 def test_an_answer_that_cites_nothing_is_refused_whatever_it_says() -> None:
@@ -101,12 +97,12 @@ _told = st.lists(
 @settings(max_examples=100)
 @given(answer=_told | st.text(max_size=60), said=_told | st.text(max_size=60))
 def test_an_answer_is_quoted_only_if_every_literal_is_in_the_source(answer: str, said: str) -> None:
-    verdict = check("", answer, [Source(said)])[0]
+    verdict, grade = check("", answer, [Source(said)])
     if verdict.support in ("quoted", "computed"):
         assert verdict.unsupported == ()
     if verdict.support == "quoted":
         assert unsupported_literals(answer, [Source(said)]) == ()
-    assert not (verdict.supported and verdict.unsupported)
+    assert not (grade.is_unmarked and verdict.unsupported)
 
 
 # What is cited

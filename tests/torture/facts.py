@@ -1,4 +1,4 @@
-"""Rows on the guard: what was never said must not become a unit, nor be a supported answer."""
+"""Rows on the guard: what was never said must not become a unit, nor be an unmarked answer."""
 
 from __future__ import annotations
 
@@ -157,16 +157,16 @@ def answers(share: Share) -> Outcome:
     outcome = Outcome(count=1)
     for case in answers_of(cases[share.first], answer_words(cases), share.chance()):
         what = "true" if case.kind == "answers: gold" else "altered"
-        outcome.seen.update({what: 1, f"{what} supported": case.grade.is_supported})
+        outcome.seen.update({what: 1, f"{what} unmarked": case.grade.is_unmarked})
     return outcome
 
 
-def _shares_supported(seen: Counter[str]) -> str:
+def _shares_unmarked(seen: Counter[str]) -> str:
     if not seen:
         return ""
-    true, altered = (seen[f"{what} supported"] / seen[what] for what in ("true", "altered"))
+    true, altered = (seen[f"{what} unmarked"] / seen[what] for what in ("true", "altered"))
     return (
-        f"{true:.1%} of {seen['true']:,} true answers supported (aim at least 35 %); {altered:.2%} of "
+        f"{true:.1%} of {seen['true']:,} true answers unmarked (aim at least 35 %); {altered:.2%} of "
         f"{seen['altered']:,} altered ones (aim at most 5 %)"
     )
 
@@ -211,6 +211,6 @@ ROWS = (
         share=1,
         work=answers,
         fixed=True,
-        note=_shares_supported,
+        note=_shares_unmarked,
     ),
 )

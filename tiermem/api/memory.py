@@ -406,10 +406,11 @@ class AsyncMemory:
 
         With a model `support` says what code checked. `quoted`: every item is literally in one cited
         sentence. `computed`: dates are counted from a cited sentence, the rest is quoted. `worded`: the
-        quotes are exact; the wording is its maker's. `supported` is true if no word is in `unsupported` and
-        nothing in `cautions` but `topic`. None of these says that it is true. `complete` and `missing` say
-        what the answer lacks. `abstained` is true when nothing in memory answers the question, or when it
-        does so for somebody else; `said` are then the lines that were said about it.
+        quotes are exact; the wording is its maker's. `unsupported` are its words that no cited turn has, and
+        `cautions` what may turn its meaning. None of these says that it is true, also where nothing is
+        listed. `complete` and `missing` say what the answer lacks. `abstained` is true when nothing in memory
+        answers the question, or when it does so for somebody else; `said` are then the lines that were said
+        about it.
 
         `asked_at` is the moment relative dates of the question are seen from (now). `as_of` asks the
         memory as it stood at that moment. Both may be texts ("2024-01-01T10:00"); of a day without a time

@@ -14,6 +14,7 @@ from itertools import islice
 
 from pagestore import Span
 from tiermem.model import Derivation, Term
+from tiermem.proof.date_parts import without_parts
 from tiermem.text.dates import DateMention, resolve_dates
 from tiermem.text.literals import NUMBER_PARTS, Source
 from tiermem.text.words import WORD
@@ -41,9 +42,12 @@ def term(source: Source, start: int, end: int) -> Term:
 
 @lru_cache(maxsize=64)
 def mentions(source: Source) -> tuple[DateMention, ...]:
-    """The dates a source tells; "a year ago" is that month a year earlier, and that year."""
+    """The dates a source tells; "a year ago" is that month a year earlier, and that year.
+
+    Dates that are a part of a longer expression are left out.
+    """
     said_at = source.said_at
-    found = resolve_dates(source.text, said_at, durations=True)
+    found = without_parts(source.text, resolve_dates(source.text, said_at, durations=True))
     if said_at is None:
         return found
     return (*found, *(_same_month(mention, said_at) for mention in found if _YEAR_AGO.match(mention.text)))

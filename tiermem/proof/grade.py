@@ -34,8 +34,10 @@ class Grade:
     is_combined: bool = False
 
     @property
-    def is_supported(self) -> bool:
-        """Whether it was checked, no word is unsupported, and there is no caution but `topic`."""
+    def is_unmarked(self) -> bool:
+        """Whether sentences with its words were found, no word is unsupported, and there is no caution but
+        `topic`. It may be false all the same: of 40 false answers written by an outsider 26 are unmarked.
+        """
         has_caution = any(caution.code != "topic" for caution in self.cautions)
         return bool(self.sentences) and not self.unsupported and not has_caution
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,8 @@ _MAX_NAME = 3
 """Words that a name has at most."""
 _MIN_SAID = 3
 """Least number of words, literally on the page, that count as given to a person who does not speak there."""
+_OTHER_TIME = re.compile(r"\b(?:ago|before last|after next)\b", re.IGNORECASE)
+"""The end of an expression that means another time than that of saying, whether or not it is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +79,7 @@ def is_event_dated(event_at: str, quoted: Sequence[QuotedTurn]) -> bool:
         return False
     if any(found.holds(*days) for one in quoted for found in mentions(one.turn)):
         return True
-    if any(resolve_dates(one.quote, one.turn.said_at) for one in quoted):
+    if any(resolve_dates(one.quote, one.turn.said_at) or _OTHER_TIME.search(one.quote) for one in quoted):
         return False
     moments = (one.turn.said_at for one in quoted if one.turn.said_at is not None)
     return any(days[0] <= moment.date() <= days[1] for moment in moments)

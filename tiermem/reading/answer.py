@@ -101,7 +101,6 @@ def build_answer(
         derivations=check.derivations,
         unsupported=check.unsupported,
         cautions=check.cautions,
-        supported=check.supported,
         sentences=composed.sentences,
         said=composed.said,
         superseded=composed.superseded,

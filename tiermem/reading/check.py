@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from tiermem.model import Caution, Check, CitedSentence
+from tiermem.model import Caution, Check
 from tiermem.proof import Grade, grade
 from tiermem.text import Source
 from tiermem.trust import kind_of_role
@@ -17,33 +18,33 @@ MOST_LISTED = 64
 
 def check(
     question: str, answer: str, cited: Sequence[Source], *, is_inferred: bool = False
-) -> tuple[Check, tuple[CitedSentence, ...]]:
-    """Grade `answer` by what it cites, and return the sentences that hold its words.
+) -> tuple[Check, Grade]:
+    """Grade `answer` by what it cites, and return the check to record and the grade it was made from.
 
     Without any source it is refused.
 
     `is_inferred` says that its maker calls it concluded from the cited words.
     """
     if not cited:
-        return Check(support="contradicted", reason=UNCITED), ()
+        return Check(support="contradicted", reason=UNCITED), Grade(support="worded")
     found = _grade_by_own_words(answer, cited, question)
-    cautions = (*found.cautions, *((Caution(code="inferred"),) if is_inferred else ()))
+    if is_inferred:
+        found = replace(found, cautions=(*found.cautions, Caution(code="inferred")))
     checked = Check(
         support=found.support,
         unsupported=found.unsupported[:MOST_LISTED],
-        cautions=cautions,
-        supported=found.is_supported and not is_inferred,
+        cautions=found.cautions,
         derivations=found.computations,
         reason="" if found.sentences or found.unsupported else UNCHECKED,
     )
-    return checked, found.sentences
+    return checked, found
 
 
 def _grade_by_own_words(answer: str, cited: Sequence[Source], question: str) -> Grade:
-    """Grade by all that is cited; by what people said alone if that supports the answer without the rest."""
+    """Grade by all that is cited; by what people said alone if that leaves the answer unmarked."""
     found = grade(answer, cited, question)
     if not any(caution.code in ("assistant", "memory") for caution in found.cautions):
         return found
     said = [one for one in cited if not (one.concluded or kind_of_role(one.role) == "assistant")]
     alone = grade(answer, said, question)
-    return alone if alone.is_supported else found
+    return alone if alone.is_unmarked else found

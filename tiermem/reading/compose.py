@@ -72,6 +72,8 @@ class ComposedAnswer:
     facts: tuple[LinkedFact, ...] = ()
     checks: tuple[Check, ...] = ()
     sentences: tuple[CitedSentence, ...] = ()
+    is_unmarked: bool = False
+    """`Grade.is_unmarked` of the wording."""
     superseded: tuple[CitedSentence, ...] = ()
     said: tuple[CitedSentence, ...] = ()
     """Lines that were said about the question, where nothing is worded."""
@@ -173,7 +175,7 @@ class Composer:
         pages = await self._pages(spans)
         closed = (await self._asking.view.fetch(span.page_id for span in spans)).closed
         exact = [_of_turns(item, pages, text, self._asking.question) for item in cited]
-        verdict, sentences = check(
+        verdict, grade = check(
             self._asking.question,
             text,
             sources(exact, pages),
@@ -186,7 +188,8 @@ class Composer:
             cited=tuple(item.evidence for item in cited),
             facts=tuple(item.fact for item in cited if item.fact is not None),
             checks=(verdict,),
-            sentences=sentences,
+            sentences=grade.sentences,
+            is_unmarked=grade.is_unmarked,
             complete=draft.complete,
             missing=draft.missing,
             probability=draft.probability,
@@ -197,10 +200,10 @@ class Composer:
     async def _in_own_words(
         self, text: str, draft: Draft, items: Sequence[EvidenceItem]
     ) -> ComposedAnswer | None:
-        """The answer with the first evidence that supports it and is not an assistant's alone."""
+        """The answer with the first evidence that leaves it unmarked, and so is not an assistant's alone."""
         for item in items:
             worded = await self._check_wording(text, draft, [item])
-            if worded.checks[-1].supported:
+            if worded.is_unmarked:
                 return worded
         return None
 
@@ -217,7 +220,8 @@ class Composer:
             return replace(worded, superseded=found.earlier)
         *others, last = worded.checks
         cautions = tuple(sorted((*last.cautions, found.caution), key=lambda one: CODES.index(one.code)))
-        return replace(worded, checks=(*others, replace(last, cautions=cautions, supported=False)))
+        checks = (*others, replace(last, cautions=cautions))
+        return replace(worded, checks=checks, is_unmarked=False)
 
     async def _draft(self, evidence: Sequence[Evidence]) -> Draft:
         """The wording; an abstention with the budget spent."""

@@ -49,9 +49,17 @@ BUGS = (
         found_by=("tests/reading/test_answering.py", *_ALL),
     ),
     Bug(
+        name="a date is computed from a part of its expression",
+        file="tiermem/proof/date_parts.py",
+        function="without_parts",
+        before="one in parts or _has_more_before(text, one, ends) or _has_more_after(text, one)",
+        after="one in parts or _has_more_after(text, one)",
+        found_by=("tests/proof/test_date_parts.py",),
+    ),
+    Bug(
         name="any caution is taken for the topic",
         file="tiermem/proof/grade.py",
-        function="Grade.is_supported",
+        function="Grade.is_unmarked",
         before='caution.code != "topic"',
         after='caution.code == "topic"',
         found_by=("tests/proof/test_grade.py", *_ALL),

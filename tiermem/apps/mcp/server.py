@@ -415,7 +415,6 @@ def _answer(given: Answer) -> dict[str, Any]:
         "support": given.support,
         "unsupported": list(given.unsupported),
         "cautions": list(given.caution_lines),
-        "supported": given.supported,
         "sentences": [str(one) for one in given.sentences],
         "superseded": [str(one) for one in given.superseded],
         "complete": given.complete,

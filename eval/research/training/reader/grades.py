@@ -1,7 +1,7 @@
 """Whether the head for support of a claim may move a grade: how often it is right where it is sure.
 
 `python -m eval.research.training.reader.grades --data ../shared/data --reader FILE` prints it for claims of a
-model and for altered ones, over LoCoMo's halves A and B, of those that code does not find supported.
+model and for altered ones, over LoCoMo's halves A and B, of those in which code marks something.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def precision(claims: Sequence[Claimed], grade: str, sure: float) -> tuple[int, 
     return sum(taken), len(taken)
 
 
-def find_unsupported(data: Path, reader: LearnedReader) -> Iterator[Claimed]:
-    """The claims that code does not find supported."""
+def find_marked(data: Path, reader: LearnedReader) -> Iterator[Claimed]:
+    """The claims in which code marks an unsupported word or a caution, or finds no word of the turn."""
     files = [data / name for name in SOURCES["locomo"].files]
     locomo = LoCoMo(*files)
     cases = list(locomo.cases())
@@ -59,13 +59,13 @@ def find_unsupported(data: Path, reader: LearnedReader) -> Iterator[Claimed]:
         claims = list(supporting(case, facts, groups[case.id]))
         random.Random(0).shuffle(claims)  # noqa: S311 - no secret depends on it
         half = "B" if part_of[groups[case.id]] == "test" else "A"
-        drawn = (one for one in claims[:_EACH] if _is_unsupported(one))
+        drawn = (one for one in claims[:_EACH] if _is_marked(one))
         yield from (_read(reader, one, half) for one in drawn)
 
 
-def _is_unsupported(claim: Example) -> bool:
+def _is_marked(claim: Example) -> bool:
     said = claim.second.partition(": ")[2].strip()
-    return not grade(claim.first, [Source(said)]).is_supported
+    return not grade(claim.first, [Source(said)]).is_unmarked
 
 
 def _read(reader: LearnedReader, claim: Example, half: str) -> Claimed:
@@ -84,7 +84,7 @@ def main() -> None:
     arguments.add_argument("--reader", type=Path, required=True)
     asked = arguments.parse_args()
     reader = LearnedReader(find_weights(None), asked.reader.read_bytes())
-    claims = list(find_unsupported(asked.data, reader))
+    claims = list(find_marked(asked.data, reader))
     for half in ("A", "B"):
         of = [one for one in claims if one.half == half]
         for label in ("stated", "contradicted"):
