@@ -93,7 +93,7 @@ class Derivation:
 
 CautionCode = Literal[
     "negation", "possibility", "plan", "condition", "report", "exception", "past_habit", "person", "relative",
-    "competing", "question", "assistant", "memory", "inferred", "superseded", "language", "topic",
+    "competing", "question", "assistant", "memory", "inferred", "language", "topic",
 ]  # fmt: skip
 
 
@@ -113,7 +113,6 @@ _CAUTIONS: Mapping[CautionCode, str] = {
     "assistant": "only an assistant says so",
     "memory": "only another memory says so, and it shows no words",
     "inferred": "it is concluded from the cited words",
-    "superseded": "a later statement differs",
     "language": "there are no rules for the language of the cited sentence",
     "topic": "the cited sentence has no content word of the question",
 }
@@ -285,8 +284,6 @@ class Evidence:
     similarity: float | None = None
     """Cosine between question and text where an index computed it."""
     trust: Named | None = None
-    superseded_at: datetime | None = None
-    """When somebody gave another value of the fact that is asked for, which they state here."""
     turn: TurnAddress | None = None
     session: SessionId | None = None
     speaker: str = ""
@@ -661,8 +658,6 @@ class Answer:
     said: tuple[CitedSentence, ...] = ()
     """What was said about the question, without a model or where it abstains: at most three turns, the best
     one first, the others in the order in which they were said. Where it abstains it cites none of them."""
-    superseded: tuple[CitedSentence, ...] = ()
-    """The turns that stated earlier values of a fact that changed, oldest first, these values marked."""
     complete: bool | None = True
     missing: str = ""
     recorded: bool = True
@@ -670,11 +665,10 @@ class Answer:
 
     def __str__(self) -> str:
         """The text; of an answer that does not abstain with cited sentences, in which its words are in «»,
-        earlier values, and what may turn its meaning.
+        and what may turn its meaning.
         """
         unsupported = [f"not in the cited words: {', '.join(self.unsupported)}"] if self.unsupported else []
-        earlier = (f"earlier: {one}" for one in self.superseded)
-        lines = (*map(str, self.sentences), *earlier, *unsupported, *self.caution_lines)
+        lines = (*map(str, self.sentences), *unsupported, *self.caution_lines)
         return "\n  ".join((self.text, *lines))
 
     @property

@@ -18,8 +18,7 @@ from tiermem.model import CitedSentence, Evidence, lines_as_text
 from tiermem.reading.passages import cut_sentences
 from tiermem.reading.said import LONGEST_LINE, LONGEST_NEXT, MOST_LINES, excerpt_range
 from tiermem.reasoning import Draft, by_rules
-from tiermem.reasoning.interface import LikelyWords, PointedTurns
-from tiermem.text.histories import SaidTurn
+from tiermem.reasoning.interface import LikelyWords, PointedTurns, SaidTurn
 
 
 async def abstain(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:

@@ -49,14 +49,12 @@ from tiermem.proof.sentences import read_sentences, read_tokens
 from tiermem.reading import LONGEST_QUESTION
 from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
-from tiermem.reasoning.interface import Draft, PageView
+from tiermem.reasoning.interface import Draft, PageView, SaidTurn
 from tiermem.reasoning.learned.pieces import Pieces, encode
 from tiermem.reasoning.rules.distil import sentences_of
 from tiermem.reasoning.rules.questions import parse_question
 from tiermem.reasoning.rules.sentences import Matcher, sentences_read
 from tiermem.text import Source, resolve_dates
-from tiermem.text.attributes import ENGLISH as ATTRIBUTES
-from tiermem.text.histories import SaidTurn
 from tiermem.text.readings import People, Speech
 from tiermem.trust import DEFAULT_TRUST
 
@@ -254,7 +252,6 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Sequence[Source]": lambda text: (source(text), source("I have 3 dogs.")),
     "Iterable[Source]": lambda text: (source(text), source("I have 3 dogs.")),
     "Sequence[Source | str]": lambda text: (source(text), "I have 3 dogs."),
-    "Attribute": lambda _: next(one for one in ATTRIBUTES.attributes if one.name == "employer"),
     "SaidTurn": lambda text: SaidTurn(speaker="Ann", text=text, said_at=SAID),
     "Iterable[SaidTurn]": lambda text: (SaidTurn(speaker="Ann", text=text, said_at=LATER),),
     "Sequence[SaidTurn]": lambda text: (SaidTurn(speaker="Ann", text=text, said_at=SAID),),
@@ -324,12 +321,6 @@ def _chosen(text: str) -> dict[str, Any]:
 
 
 OWN: dict[str, Callable[[str], dict[str, Any]]] = {
-    "tiermem.text.histories.is_changed_later": lambda text: {
-        "value": "Hull",
-        "said": SaidTurn(speaker="Ann", text=text, said_at=SAID),
-        "others": (SaidTurn(speaker="Ann", text=text, said_at=LATER),),
-        "when": "now",
-    },
     "tiermem.proof.ground.gives_words_to_stranger": lambda text: {
         "own": Speech("Zoe", "", text[:1_000], 5),
         "ground": ground(text),

@@ -1,4 +1,4 @@
-"""Answers to questions about facts that changed, in dialogues written without knowledge of the rules.
+"""Answers to questions about facts that changed, in dialogues that outsiders wrote.
 
 `python -m tests.reading.changed_facts [FILE …]` asks every question of each file (of `changed_facts.jsonl`,
 if none is named) of the model of the settings, prints how many are right, wrong and not answered, and which
@@ -20,13 +20,12 @@ from typing import Any, Literal
 
 import tiermem
 from tiermem.text import stems
-from tiermem.text.histories import SaidTurn, find_fact
 from tiermem.text.literals import numbers
 from tiermem.text.words import word_list
 
 Verdict = Literal["right", "wrong", "not answered"]
 OPEN = Path(__file__).with_name("changed_facts.jsonl")
-"""Dialogues that were read while the rules were written."""
+"""The dialogues that are asked where no file is named."""
 _TITLES = frozenset(word_list("dr prof mr mr mrs ms st mg microgram with under in at the dose number"))
 """Stems that an answer may leave out: titles, units, and words of place."""
 
@@ -79,22 +78,6 @@ def ask_questions(file: Path = OPEN) -> Iterator[AskedFact]:
             for asked in line["questions"]:
                 answer = memory.ask(asked["question"], asked_at=asked_at)
                 yield _asked(line["id"], asked, "" if answer.abstained else answer.text)
-
-
-def read_by_rules(file: Path = OPEN) -> Iterator[AskedFact]:
-    """What the rules for statements alone answer to every question of a file, given all turns."""
-    for line in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
-        turns = [
-            SaidTurn(
-                speaker=turn["speaker"], text=turn["text"], said_at=datetime.fromisoformat(turn["said_at"])
-            )
-            for turn in line["turns"]
-        ]
-        asked_at = datetime.fromisoformat(line["turns"][-1]["said_at"]) + timedelta(days=2)
-        for asked in line["questions"]:
-            known = find_fact(asked["question"], turns, asked_at)
-            answer = known.answer if known is not None else None
-            yield _asked(line["id"], asked, answer.statement.value if answer is not None else "")
 
 
 def _asked(dialogue: str, asked: dict[str, Any], answer: str) -> AskedFact:

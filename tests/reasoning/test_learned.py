@@ -17,7 +17,7 @@ from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput
 from tiermem.reasoning import by_rules, with_reader
-from tiermem.reasoning.interface import Draft
+from tiermem.reasoning.interface import Draft, SaidTurn
 from tiermem.reasoning.learned.decode import LONGEST, best_span
 from tiermem.reasoning.learned.factors import merge_weights, pack, unpack, with_texts
 from tiermem.reasoning.learned.first_line import KEY as FIRST_LINE
@@ -33,7 +33,6 @@ from tiermem.reasoning.learned.ordering import PointByReader, _LazyReader
 from tiermem.reasoning.learned.passage import READ, passage_of, window_of
 from tiermem.reasoning.learned.pieces import FIRST, WIDTH, Pieces, encode
 from tiermem.reasoning.learned.pointing import point_at_words
-from tiermem.text.histories import SaidTurn
 
 SAID_BY = (
     ("Ann", "I adopted a rescue dog called Biscuit."),

@@ -103,7 +103,6 @@ def build_answer(
         cautions=check.cautions,
         sentences=composed.sentences,
         said=composed.said,
-        superseded=composed.superseded,
         complete=None if outcome.decision.router == "said" else composed.complete,
         missing=composed.missing,
         probability=composed.probability,

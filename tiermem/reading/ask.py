@@ -82,7 +82,6 @@ async def ask(asking: AskRequest) -> Outcome:
             reading.lookup,
             count=asking.count,
             options=asking.options,
-            has_facts=asking.engine.compose is not None,
         )
     asking.steps.done("recall", candidates=recalled.items, degradations=recalled.degradations)
     if asking.engine.compose is None:

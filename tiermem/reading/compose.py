@@ -26,7 +26,6 @@ from tiermem.model import (
     Unproved,
 )
 from tiermem.proof import ONLY_CONCLUDED, link, proof_rank, without_words
-from tiermem.proof.cautions import CODES
 from tiermem.reading.check import check
 from tiermem.reading.quoting import (
     closest_turns,
@@ -38,7 +37,6 @@ from tiermem.reading.quoting import (
     words,
 )
 from tiermem.reading.request import AskRequest
-from tiermem.reading.superseded import find_supersession
 from tiermem.reasoning import Draft
 from tiermem.reasoning.interface import ABSTAINED
 from tiermem.text import Source
@@ -74,7 +72,6 @@ class ComposedAnswer:
     sentences: tuple[CitedSentence, ...] = ()
     is_unmarked: bool = False
     """`Grade.is_unmarked` of the wording."""
-    superseded: tuple[CitedSentence, ...] = ()
     said: tuple[CitedSentence, ...] = ()
     """Lines that were said about the question, where nothing is worded."""
     read_tokens: int = 0
@@ -124,7 +121,6 @@ def abstention(after: ComposedAnswer | None = None, *, missing: str = "") -> Com
         cited=(),
         facts=(),
         sentences=(),
-        superseded=(),
         statement=None,
         probability=None,
         missing=after.missing or after.declined,
@@ -165,7 +161,6 @@ class Composer:
             worded = await self._check_wording(text, draft, cited)
             if _is_of_assistant(worded.checks):
                 worded = await self._in_own_words(text, draft, items) or worded
-            worded = self._with_superseded(worded, [item.evidence for item in items])
         tokens = size((item.evidence for item in items), self._asking.count)
         degradations = tuple(self._degradations)
         return replace(worded, read_tokens=tokens, degradations=degradations)
@@ -206,22 +201,6 @@ class Composer:
             if worded.is_unmarked:
                 return worded
         return None
-
-    def _with_superseded(self, worded: ComposedAnswer, evidence: Sequence[Evidence]) -> ComposedAnswer:
-        """The answer with earlier statements of what it gives, and a caution if it rests on one of them."""
-        found = find_supersession(
-            self._asking.question,
-            evidence,
-            worded.cited,
-            self._asking.asked_at,
-            self._asking.view.trust,
-        )
-        if found.caution is None:
-            return replace(worded, superseded=found.earlier)
-        *others, last = worded.checks
-        cautions = tuple(sorted((*last.cautions, found.caution), key=lambda one: CODES.index(one.code)))
-        checks = (*others, replace(last, cautions=cautions))
-        return replace(worded, checks=checks, is_unmarked=False)
 
     async def _draft(self, evidence: Sequence[Evidence]) -> Draft:
         """The wording; an abstention with the budget spent."""

@@ -141,9 +141,6 @@ def _block(number: int, item: Evidence, *same: Evidence) -> str:
     more = [f"{len(said) - MOST_DATES} more days"] if len(said) > MOST_DATES + 1 else []
     times = [f"said {', '.join(said[: MOST_DATES + (not more)] + more)}"] if said else []
     times += [f"happened {day}" for day in dict.fromkeys(one.event_at for one in (item, *same)) if day]
-    times += [
-        f"changed {day:%Y-%m-%d}" for day in dict.fromkeys(one.superseded_at for one in (item, *same)) if day
-    ]
     marks = [mark for mark in dict.fromkeys(trust_mark(one.trust) for one in (item, *same)) if mark]
     kind = "noted; " if item.source == "unit" else ""
     head = f"[{number}] {kind}{'; '.join((*(times or ['undated']), *marks))}"

@@ -8,7 +8,6 @@ from itertools import zip_longest
 
 from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, Recalled
-from tiermem.reading.facts import FactTurns, find_fact_turns
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence, quoted, size, with_turn
 from tiermem.reading.search import Exact, FoundEvidence, LookUp, Turns
@@ -30,11 +29,8 @@ async def recall(
     options: ReadingOptions,
     fits: Fits = lambda _: True,
     fits_cut: Fits = lambda _: True,
-    has_facts: bool = True,
 ) -> Recalled:
     """The best units and turns; pages where search is degraded and finds neither.
-
-    With `has_facts`, turns that state the fact which is asked for are first, and earlier values are marked.
 
     A turn that does not fit by itself is cut to passages that match the question and satisfy `fits_cut`; of
     all else that does not fit nothing is included. Never fails for want of an index: keywords in the log
@@ -45,15 +41,13 @@ async def recall(
     ranked = turns.turns
     if found.degradations and not found.units and not ranked:
         found = await _pages_instead(question, lookup, found, limit=options.units)
-    facts = await find_fact_turns(question, lookup, ranked) if has_facts else FactTurns()
-    ranked = facts.put_first(ranked)
     best = await _fitting(question, lookup, ranked, most=options.recall_turns, fits=fits, fits_cut=fits_cut)
     fetched = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
     units = tuple(unit for unit in found.units if fits(with_quote(unit, best, fetched.pages)))
     items = side_by_side(units, best, fetched.pages, options.recall_tokens, count)
     degradations = tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
     dropped = found.dropped + turns.dropped
-    return Recalled(items=facts.mark(items), dropped=dropped, degradations=degradations)
+    return Recalled(items=items, dropped=dropped, degradations=degradations)
 
 
 async def _fitting(

@@ -12,7 +12,7 @@ from tiermem.model import Evidence
 from tiermem.reading.question import TurnQuery
 from tiermem.reading.quoting import part_evidence, turn_evidence
 from tiermem.reading.ranking import Candidate, RankingOptions, rescore
-from tiermem.text.histories import SaidTurn
+from tiermem.reasoning.interface import SaidTurn
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 

@@ -11,14 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from pagestore import Page
 from tiermem.errors import InvalidInput
 from tiermem.model import Claim, Decision, Evidence, LinkedFact, Op, Search, SummaryUnit, UnitId
-
-if TYPE_CHECKING:
-    from tiermem.text.histories import SaidTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +114,16 @@ class PointedTurns:
     scores: tuple[float, ...]
     probability: float | None = None
     is_likely: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidTurn:
+    """A turn: who said what, and when, and the rank of its trust."""
+
+    speaker: str
+    text: str
+    said_at: datetime | None = None
+    rank: int = 0
 
 
 class PointAtTurns(Protocol):

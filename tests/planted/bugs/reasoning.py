@@ -221,12 +221,4 @@ BUGS = (
         after="0",
         found_by=_ALL,
     ),
-    Bug(
-        name="what its speaker takes back is an answer",
-        file="tiermem/text/histories.py",
-        function="is_changed_later",
-        before="any(_is_correction(said, turn) for turn in later)",
-        after="False",
-        found_by=("tests/text/test_histories.py",),
-    ),
 )

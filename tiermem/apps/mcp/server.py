@@ -416,7 +416,6 @@ def _answer(given: Answer) -> dict[str, Any]:
         "unsupported": list(given.unsupported),
         "cautions": list(given.caution_lines),
         "sentences": [str(one) for one in given.sentences],
-        "superseded": [str(one) for one in given.superseded],
         "complete": given.complete,
         "missing": given.missing,
         "sources": sources,

@@ -106,12 +106,11 @@ def caution_rows(answer: Answer) -> list[tuple[str, str | Text]]:
 def answer_rows(answer: Answer, console: Console) -> list[tuple[str, str | Text]]:
     """How far an answer is borne out, by which sentences, what may turn its meaning, and its route.
 
-    Cited sentences have the words of the answer marked, and turns of before the value that they stated.
+    Cited sentences have the words of the answer marked.
     """
     return [
         ("support", support(answer)),
         *(("said", _sentence(each, console)) for each in answer.sentences),
-        *(("earlier", _sentence(each, console)) for each in answer.superseded),
         *caution_rows(answer),
         *how_likely(answer),
         ("route", route(answer)),

@@ -16,8 +16,8 @@ from tiermem.embedding.weights import check_installed
 from tiermem.errors import EmbedderUnavailable, InvalidInput, ModelUnavailable
 from tiermem.reading.rerank.interface import FoundPage, RerankerRequest
 from tiermem.reading.turns import FoundTurn
+from tiermem.reasoning.interface import SaidTurn
 from tiermem.reasoning.learned.factors import SHIPPED
-from tiermem.text.histories import SaidTurn
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader

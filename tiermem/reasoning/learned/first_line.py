@@ -12,10 +12,9 @@ from dataclasses import asdict, dataclass, fields
 from math import exp, isfinite, isnan
 from typing import TYPE_CHECKING, Final
 
-from tiermem.reasoning.interface import LikelyWords
+from tiermem.reasoning.interface import LikelyWords, SaidTurn
 from tiermem.reasoning.learned.pointing import FARTHEST, point_at_words
 from tiermem.text import search_stems
-from tiermem.text.histories import SaidTurn
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader

@@ -12,10 +12,9 @@ from anyio import to_thread
 
 from tiermem.embedding.weights import weights_here
 from tiermem.errors import InvalidInput
-from tiermem.reasoning.interface import Engine, PointedTurns
+from tiermem.reasoning.interface import Engine, PointedTurns, SaidTurn
 from tiermem.reasoning.learned.factors import SHIPPED, read_head, texts_of
 from tiermem.reasoning.learned.first_line import FirstLineCalibration, read_first_line, score_turns
-from tiermem.text.histories import SaidTurn
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader

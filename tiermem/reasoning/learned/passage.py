@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tiermem.reasoning.interface import SaidTurn
 from tiermem.text import sentences, stems
-from tiermem.text.histories import SaidTurn
 
 READ: Final = 5
 """Turns read at once."""

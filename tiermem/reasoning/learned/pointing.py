@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tiermem.reasoning.interface import LikelyWords
+from tiermem.reasoning.interface import LikelyWords, SaidTurn
 from tiermem.reasoning.learned.decode import best_span
 from tiermem.reasoning.learned.passage import READ, passage_of
-from tiermem.text.histories import SaidTurn
 from tiermem.text.words import ends_at_spaces
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from typing import Final
 
 from eval.research.training.data.derived import draw
 from eval.research.training.data.examples import Example
+from tiermem.reasoning.interface import SaidTurn
 from tiermem.reasoning.learned.passage import READ, ReadingPassage, passage_of
 from tiermem.text import sentences, stems
-from tiermem.text.histories import SaidTurn
 
 _NAMES: Final = ("Ann", "Ben", "Clara", "David", "Elena", "Felix", "Grace", "Hugo", "Irene", "Jonas", "user")
 _DATED: Final = 0.75

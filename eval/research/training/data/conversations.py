@@ -17,9 +17,9 @@ from eval.research.training.data.examples import Example
 from eval.research.training.data.found import Found
 from eval.types import Case, LabelledQuestion, Passage, QuestionId
 from pagestore import Turn
+from tiermem.reasoning.interface import SaidTurn
 from tiermem.reasoning.learned.passage import READ, passage_of, window_of
 from tiermem.text.dates import resolve_dates
-from tiermem.text.histories import SaidTurn
 
 CLOSE: Final = 0.6
 """Token F1 from which words of a turn are the answer that the gold has in other words."""

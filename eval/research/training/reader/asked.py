@@ -22,10 +22,9 @@ from pagestore import Page, TokenCounter
 from tiermem.embedding.interface import Embedder
 from tiermem.model import Claim
 from tiermem.reasoning import engine_named
-from tiermem.reasoning.interface import PointedTurns
+from tiermem.reasoning.interface import PointedTurns, SaidTurn
 from tiermem.reasoning.learned.first_line import FirstLineSignals, score_turns
 from tiermem.reasoning.learned.graph import LearnedReader
-from tiermem.text.histories import SaidTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

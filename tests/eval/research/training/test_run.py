@@ -17,9 +17,9 @@ from tests.eval.research.training.test_articles import QUESTION, UNASKED, packed
 from tests.eval.research.training.test_articles import TEXT as MILL
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable
+from tiermem.reasoning.interface import SaidTurn
 from tiermem.reasoning.learned.graph import LearnedReader
 from tiermem.reasoning.learned.pointing import point_at_words
-from tiermem.text.histories import SaidTurn
 
 TITLES = ("Lighthouse", "Harbour", "Bridge", "Old_Mill")
 
