@@ -33,8 +33,9 @@ from tiermem.errors import InvalidInput
 from tiermem.llm import OpenAIModel, load
 from tiermem.llm.endpoint import ModelOptions, Price
 from tiermem.llm.tokens import token_counter
-from tiermem.reasoning import Engine, by_model, engine_named, with_reader
+from tiermem.reasoning import Engine, by_model, engine_named
 from tiermem.reasoning.learned.factors import SHIPPED
+from tiermem.reasoning.learned.ordering import with_reader
 
 EngineName = Literal["local", "model", "recorded"]
 Name = Literal["locomo", "longmemeval", "realtalk", "beam", "languages", "newcomer"]
@@ -57,7 +58,7 @@ class Request:
     epochs: int = 1
     engine: EngineName = "local"
     facts: Path | None = None
-    units: Literal["rules"] | None = None
+    units: Literal["extract"] | None = None
     judge: str | None = None
     judge_styles: tuple[Style, ...] = ()
     prices: Path | None = None
@@ -270,7 +271,7 @@ def engines_of(request: Request) -> Engines:
             return Engines(name=local.name, of=lambda _: local, reader=reader)
         case "model":
             model = _model(request, Settings().model, "the engine 'model' needs TIERMEM_MODEL")
-            engine = replace(by_model(model), distil=local.distil) if request.units else by_model(model)
+            engine = replace(by_model(model), distil=None) if request.units else by_model(model)
             if request.facts is not None:
                 return replace(_recorded_engines(request, engine), model=model)
             return Engines(name=engine.name, of=lambda _: engine, model=model)

@@ -57,7 +57,7 @@ class UnitsName(StrEnum):
     """Who distils."""
 
     ENGINE = "engine"
-    RULES = "rules"
+    EXTRACT = "extract"
 
 
 Dataset = Annotated[DatasetName, typer.Argument(help="Which benchmark the file holds.")]
@@ -115,7 +115,8 @@ Facts = Annotated[
     ),
 ]
 Units = Annotated[
-    UnitsName, typer.Option("--units", help="Who distils pages: the engine, or rules beside a model.")
+    UnitsName,
+    typer.Option("--units", help="Who summarises pages: the engine, or nobody, so that units are extracts."),
 ]
 JudgeOption = Annotated[
     str | None, typer.Option("--judge", help="Model that judges answers (without: by words).")
@@ -238,7 +239,7 @@ def qa_command(
         rename=rename,
         engine=engine.value,
         facts=facts,
-        units=None if units is UnitsName.ENGINE else "rules",
+        units=None if units is UnitsName.ENGINE else "extract",
         judge=judge,
         judge_styles=_styles(judge_style),
         prices=prices,
@@ -301,7 +302,7 @@ def replay_command(
         epochs=epochs,
         engine=engine.value,
         facts=facts,
-        units=None if units is UnitsName.ENGINE else "rules",
+        units=None if units is UnitsName.ENGINE else "extract",
         judge=judge,
         judge_styles=_styles(judge_style),
         prices=prices,

@@ -70,7 +70,11 @@ def live(memory: tiermem.Memory, complete: Complete) -> Happened:
     happened, mind = Happened(), memory.workspace(session="flat", max_tokens=MOST_TOKENS)
     for day in range(TURNS // 2):
         said = said_on(day)
-        held = mind.add(said, speaker="Ann", said_at=BEGAN + timedelta(days=day))
+        if day == 0:  # what must not be missed is stated: it becomes a unit at once
+            memory.remember(said, speaker="Ann", session="flat", said_at=BEGAN)
+        else:
+            held = mind.add(said, speaker="Ann", said_at=BEGAN + timedelta(days=day))
+            happened.evicted += len(held.evicted)
         known = mind.context("recent", max_tokens=300)
         reply = complete(f"{known}\nAnn: {said}\nYou:")
         replied = mind.add(
@@ -81,7 +85,7 @@ def live(memory: tiermem.Memory, complete: Complete) -> Happened:
             said_at=BEGAN + timedelta(days=day, minutes=1),
         )
         happened.turns += 2
-        happened.evicted += len(held.evicted) + len(replied.evicted)
+        happened.evicted += len(replied.evicted)
         happened.most_tokens = max(happened.most_tokens, mind.tokens)
         if day == TURNS // 4:
             memory.flush()  # the first half is summarised by itself

@@ -2,16 +2,17 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from pagestore import Page, PageLine
 from tiermem.model import Claim, Evidence, LinkedFact, Search, SummaryUnit
 from tiermem.reasoning import Draft, Engine, PageView
-from tiermem.reasoning.interface import ABSTAINED, Compose, Integrated, Operation, Planned
+from tiermem.reasoning.interface import ABSTAINED, Integrated, Operation, Planned
 from tiermem.reasoning.rules.route import gate
 from tiermem.text import normalise, search_stems, sentences, words
 from tiermem.text.readings import is_only_question, speech
 
+T = TypeVar("T")
 JUDGEMENTS = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
 _STATEMENT = 4
 """Words from which on a sentence states something."""
@@ -110,10 +111,10 @@ async def quote_best_sentence(question: str, evidence: Sequence[Evidence], *, as
     return Draft(text=best, cited=(source,), abstained=False)
 
 
-def compose_of(engine: Engine) -> Compose:
-    """What words the answers of an engine that has one to do it."""
-    assert engine.compose is not None
-    return engine.compose
+def given(judgement: T | None) -> T:
+    """A judgement of an engine that has it."""
+    assert judgement is not None
+    return judgement
 
 
 def _claims(page: Page, line: PageLine) -> Iterator[Claim]:

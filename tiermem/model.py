@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Literal, NewType
+from typing import Annotated, Final, Literal, NewType
 
 from pagestore import Page, PageId, PageInfo, SessionId, SpaceId, Span, Turn, TurnAddress
 
@@ -196,6 +196,10 @@ def lines_as_text(heading: str, lines: Iterable[CitedSentence]) -> str:
     return "\n".join(shown)
 
 
+EXTRACT: Final = "extract"
+"""What made the units of a memory without a model."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryUnit:
     """A short self-contained statement of Tier 1 and the exact words it rests on.
@@ -235,6 +239,11 @@ class SummaryUnit:
 
     Where there are several, it is of all of them together. Empty: everybody's.
     """
+
+    @property
+    def is_extract(self) -> bool:
+        """Whether it is a sentence as it was said, which was chosen without a model."""
+        return self.made_by == EXTRACT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

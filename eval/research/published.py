@@ -52,12 +52,13 @@ def published_engine(engine: Engine) -> Engine:
     """
     if not isinstance(engine.compose, ComposeByModel):
         raise InvalidInput(f"answers as published need an engine that asks a model; {engine.name!r} does not")
-    route = engine.route
+    route, plan = engine.route, engine.plan
+    assert plan is not None  # noqa: S101  (an engine that asks a model has every judgement)
     return replace(
         engine,
         route=replace(route, prompt="route_action") if isinstance(route, RouteByModel) else route,
         compose=replace(engine.compose, prompt="compose_always"),
-        plan=SearchFirst(plan=engine.plan),
+        plan=SearchFirst(plan=plan),
     )
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import tiermem
 from tests.api.conftest import OpenMemory, tell
-from tests.engines import compose_of
+from tests.engines import given
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import MemoryClosed
 from tiermem.reasoning import Engine, engine_named
@@ -56,7 +56,7 @@ def test_what_a_question_had_paid_when_it_was_cut_short_is_recorded(open_memory:
 
     async def compose(*args: Any, **kwargs: Any) -> Any:
         pay(Usage(input_tokens=70, calls=1), prompt="compose@1", model="small")
-        return await compose_of(slow)(*args, **kwargs)
+        return await given(slow.compose)(*args, **kwargs)
 
     import dataclasses
 

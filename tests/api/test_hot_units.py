@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import tiermem
 from tests.api.conftest import OpenMemory
+from tests.engines import quoting_engine
 from tests.stores import is_on_postgresql
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput
@@ -169,7 +170,9 @@ def live_hot_and_cold(life: Sequence[tuple[str, int]]) -> int:
 
 
 def _opened(folder: str, limit: int) -> tiermem.Memory:
-    return tiermem.open(folder, engine="local", embedder=HashEmbedder(), distil="deferred", hot_units=limit)
+    return tiermem.open(
+        folder, engine=quoting_engine(), embedder=HashEmbedder(), distil="deferred", hot_units=limit
+    )
 
 
 @settings(max_examples=6)

@@ -47,7 +47,7 @@ def test_a_killed_ingest_loses_and_doubles_nothing(address: Path | str) -> None:
             assert len(on_page) == info.turns
             assert len({unit.text for unit in on_page}) == info.turns
         for unit in chance.sample(memory.units(), 10):
-            assert memory.search(unit.text, limit=1)[0].unit_id == unit.id
+            assert memory.search(unit.text, kind="units", limit=1)[0].unit_id == unit.id
 
 
 def open_memory(address: Path | str) -> tiermem.Memory:

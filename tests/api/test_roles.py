@@ -1,7 +1,7 @@
 """Words of an assistant are stored as an assistant's, bear out nothing by themselves, and gain no trust."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 import pytest
@@ -10,7 +10,7 @@ import tiermem
 from tests.api.conftest import OpenMemory
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.model import Evidence
-from tiermem.reasoning import Draft, by_rules
+from tiermem.reasoning import Draft, Engine
 
 
 class Quoting:
@@ -34,7 +34,7 @@ def model() -> Quoting:
 
 @pytest.fixture
 def memory(open_memory: OpenMemory, model: Quoting) -> tiermem.Memory:
-    return open_memory(engine=replace(by_rules(), compose=model))
+    return open_memory(engine=Engine(name="test", free=True, compose=model))
 
 
 def chat(memory: tiermem.Memory, said: str, reply: str) -> None:

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 import tiermem
 from tests.api.conftest import OpenMemory
+from tests.engines import quoting_engine
 from tiermem import Answer
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.model import CitedSentence, Evidence, lines_as_text
 from tiermem.reading.passages import cut_sentences
 from tiermem.reading.said import LONGEST_LINE, LONGEST_NEXT, MOST_LINES, excerpt_range
-from tiermem.reasoning import Draft, by_rules
+from tiermem.reasoning import Draft
 from tiermem.reasoning.interface import LikelyWords, PointedTurns, SaidTurn
 
 
@@ -27,7 +28,7 @@ async def abstain(question: str, evidence: Sequence[Evidence], *, asked_at: date
 
 @pytest.fixture
 def memory(open_memory: OpenMemory) -> tiermem.Memory:
-    return open_memory(engine=replace(by_rules(), compose=abstain))
+    return open_memory(engine=replace(quoting_engine(), route=None, compose=abstain))
 
 
 def ask(memory: tiermem.Memory, question: str, **keywords: object) -> Answer:
@@ -219,7 +220,7 @@ class Pointing:
 
 def open_pointing(open_memory: OpenMemory, leads: Mapping[str, float]) -> tuple[tiermem.Memory, Pointing]:
     point = Pointing(leads)
-    return open_memory(engine=replace(by_rules(), compose=abstain, point=point)), point
+    return open_memory(engine=replace(quoting_engine(), route=None, compose=abstain, point=point)), point
 
 
 def test_a_lead_orders_the_lines_and_its_words_are_marked(open_memory: OpenMemory) -> None:
@@ -282,7 +283,9 @@ async def quote_first(question: str, evidence: Sequence[Evidence], *, asked_at: 
 
 def test_findings_wait_until_a_model_is_named(open_memory: OpenMemory, tmp_path: Path) -> None:
     path = tmp_path / "store"
-    worded = open_memory(path=path, engine=replace(by_rules(), compose=quote_first), write_back="deferred")
+    worded = open_memory(
+        path=path, engine=replace(quoting_engine(), route=None, compose=quote_first), write_back="deferred"
+    )
     worded.add("Ann adopted three cats.", speaker="Ann")
     worded.flush()
     assert worded.ask("How many cats did Ann adopt?", mode="raw").facts
@@ -325,7 +328,7 @@ def test_the_best_line_is_first_and_the_others_are_in_the_order_in_which_they_we
 
 
 def test_a_turn_in_several_parts_is_one_line(open_memory: OpenMemory) -> None:
-    memory = open_memory(engine=replace(by_rules(), route=None, compose=abstain), page_tokens=60)
+    memory = open_memory(engine=replace(quoting_engine(), route=None, compose=abstain), page_tokens=60)
     memory.add("The vault has a wall of steel. " * 40, speaker="Ann")
     memory.add("The vault is old.", speaker="Bob")
     lines = ask(memory, "What is the vault like?").said

@@ -1,10 +1,13 @@
 """Replay, omissions and second looks from the command line."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.apps.test_commands import as_json, chat_file, tiermem
+from tests.llm.server import ModelServer
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +53,6 @@ def test_omissions_are_listed_by_page_and_session(store: Path) -> None:
     assert "nosuch" in tiermem(store, "omissions", "--page", "p1:nosuch", code=1).stderr
 
 
-def test_a_page_is_summarised_again_and_keeps_its_units(store: Path) -> None:
-    units = [unit["id"] for unit in as_json(store, "units")["units"]]
-    page = as_json(store, "pages")["pages"][0]["id"]
-    done = as_json(store, "redistil", page[:14])
-    assert done["page_id"] == page
-    after = [unit["id"] for unit in as_json(store, "units")["units"]]
-    assert after == units + [unit["id"] for unit in done["units"]]
-    assert "lost now" in tiermem(store, "redistil", page).stdout
-
-
 def test_stats_show_the_day_and_of_pages_what_is_known(store: Path) -> None:
     figures = as_json(store, "stats")
     assert set(figures) >= {"tokens_saved", "tokens_summary", "spent_today", "daily", "omissions_per_literal"}
@@ -67,3 +60,22 @@ def test_stats_show_the_day_and_of_pages_what_is_known(store: Path) -> None:
     assert (figures["tokens_saved"], figures["escalated"]) == (None, None)  # no model reads pages
     assert "unread" not in shown
     assert "0 calls, 0 tokens" in shown
+
+
+def test_a_page_is_summarised_again_by_a_model_and_keeps_its_units(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Path(shutil.copytree(store, tmp_path / "memory"))
+    units = [unit["id"] for unit in as_json(store, "units")["units"]]
+    page = as_json(store, "pages")["pages"][0]["id"]
+    assert "none is named" in tiermem(store, "redistil", page, code=1).stderr
+    fact = {"fact": "Ann adopted a dog called Pixel.", "evidence_quotes": ["I adopted a dog on Saturday"]}
+    with ModelServer(answer=lambda _: json.dumps({"facts": [fact]})) as server:
+        monkeypatch.setenv("TIERMEM_BASE_URL", server.url)
+        monkeypatch.setenv("TIERMEM_MODEL", "small")
+        done = as_json(store, "redistil", page[:14])
+        assert done["page_id"] == page
+        after = [unit["id"] for unit in as_json(store, "units")["units"]]
+        assert after == units + [unit["id"] for unit in done["units"]]
+        assert len(done["units"]) == 1
+        assert "lost now" in tiermem(store, "redistil", page).stdout

@@ -51,7 +51,6 @@ from tiermem.reading.question import read_question as asked_for
 from tiermem.reading.ranking import Candidate, RankingOptions
 from tiermem.reasoning.interface import Draft, PageView, SaidTurn
 from tiermem.reasoning.learned.pieces import Pieces, encode
-from tiermem.reasoning.rules.distil import sentences_of
 from tiermem.reasoning.rules.questions import parse_question
 from tiermem.reasoning.rules.sentences import Matcher, sentences_read
 from tiermem.text import Source, resolve_dates
@@ -99,7 +98,6 @@ TAKES_NO_TEXT = {
     "tiermem.dialogue.error_location.place": "names where an error lies, around other work",
     "tiermem.dialogue.error_location.record": "names where an error lies, around other work",
     "tiermem.dialogue.error_location.skip_unreadable": "takes a list",
-    "tiermem.reasoning.rules.engine.by_rules": "takes nothing",
     "tiermem.reasoning.learned.decode.best_span": "takes numbers",
     "tiermem.reasoning.learned.ordering.with_reader": "takes a path",
     "tiermem.reasoning.learned.factors.merge_weights": "takes tensors",
@@ -315,18 +313,12 @@ MADE: dict[str, Callable[[str], Any]] = {
 """What to give for a parameter, by its annotation. A question is of the length that may be asked."""
 
 
-def _chosen(text: str) -> dict[str, Any]:
-    at = page(text)
-    return {"chosen": [(at, told) for told in sentences_of(at)]}
-
-
 OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     "tiermem.proof.ground.gives_words_to_stranger": lambda text: {
         "own": Speech("Zoe", "", text[:1_000], 5),
         "ground": ground(text),
     },
     "tiermem.proof.ground.is_event_dated": lambda text: {"event_at": "2023", "quoted": ground(text).quoted},
-    "tiermem.reasoning.rules.distil.statements": _chosen,
     "tiermem.dialogue.read.read_dialogue": lambda text: {
         "source": io.StringIO(f"Ann: {text}"),
         "format": "transcript",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import tiermem
 from pagestore import SessionId
+from tests.engines import quoting_engine
 from tests.reading.world import ASKED, World
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.reading.exact import ExactText, find_identifiers, find_phrases
@@ -18,7 +19,7 @@ from tiermem.reading.options import ReadingOptions
 from tiermem.reading.search import LookUp, Strategy
 from tiermem.reading.view import EVERYTHING, View
 
-SETTINGS: dict[str, Any] = {"engine": "local", "index": "memory", "distil": "inline"}
+SETTINGS: dict[str, Any] = {"engine": quoting_engine(), "index": "memory", "distil": "inline"}
 
 
 @pytest.fixture

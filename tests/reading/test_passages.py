@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import tiermem
 from pagestore import Turn
 from pagestore.testing import odd_text
+from tests.engines import quoting_engine
 from tests.text.dialogue import page_of
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.model import Evidence
@@ -18,7 +19,7 @@ from tiermem.reading.passages import LONGEST_PIECE, cut_turn
 from tiermem.reading.turns import FoundTurn
 from tiermem.text import stems
 
-SETTINGS: dict[str, Any] = {"engine": "local", "index": "memory", "distil": "inline"}
+SETTINGS: dict[str, Any] = {"engine": quoting_engine(), "index": "memory", "distil": "inline"}
 BEFORE = " ".join(f"On day {n} we walked {n} kilometres along the coast." for n in range(1, 120))
 AFTER = " ".join(f"In week {n} the cook baked bread with seeds." for n in range(1, 120))
 

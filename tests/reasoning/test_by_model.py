@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Span, Turn
-from tests.engines import compose_of
+from tests.engines import given
 from tests.llm.server import ModelServer, Request
 from tiermem.errors import BudgetExceeded, MalformedReply, ModelRefused, ModelUnavailable
 from tiermem.llm import OpenAIModel
@@ -454,14 +454,13 @@ def test_every_question_is_paid_as_a_step_of_its_own_name() -> None:
 
     async def ask_all() -> None:
         engine = by_model(FunctionModel(answer))
-        await engine.distil([PAGE])
-        assert engine.route is not None
-        await engine.route("?", [EVIDENCE], asked_at=NOW)
-        await engine.integrate("?", [PageView(page=PAGE)], [], asked_at=NOW)
-        await engine.plan("?", [], "", [], asked_at=NOW)
-        await compose_of(engine)("?", [EVIDENCE], asked_at=NOW)
-        await engine.select("?", [FACT], [PAGE])
-        await engine.reconcile(FACT, [])
+        await given(engine.distil)([PAGE])
+        await given(engine.route)("?", [EVIDENCE], asked_at=NOW)
+        await given(engine.integrate)("?", [PageView(page=PAGE)], [], asked_at=NOW)
+        await given(engine.plan)("?", [], "", [], asked_at=NOW)
+        await given(engine.compose)("?", [EVIDENCE], asked_at=NOW)
+        await given(engine.select)("?", [FACT], [PAGE])
+        await given(engine.reconcile)(FACT, [])
 
     with metered(Meter()) as meter:
         anyio.run(ask_all)

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from pydantic import BaseModel
 
-from tests.engines import compose_of
+from tests.engines import given
 from tests.llm.replies import generated
 from tests.reasoning import reply_types
 from tests.reasoning.test_by_model import EVIDENCE, FACT, NOW, OTHER, PAGE, UNIT
@@ -75,21 +75,21 @@ async def routed(by: Engine) -> Any:
 
 Ask = Callable[[Engine], Awaitable[Any]]
 CASES: list[tuple[type[BaseModel], Ask, Callable[[Any], None]]] = [
-    (reply_types.DistilReply, lambda by: by.distil([PAGE]), check_claims),
+    (reply_types.DistilReply, lambda by: given(by.distil)([PAGE]), check_claims),
     (reply_types.RouteReply, routed, check_route),
     (
         reply_types.IntegrateReply,
-        lambda by: by.integrate("?", [PageView(page=PAGE)], [EVIDENCE], asked_at=NOW),
+        lambda by: given(by.integrate)("?", [PageView(page=PAGE)], [EVIDENCE], asked_at=NOW),
         check_integrated,
     ),
-    (reply_types.PlanReply, lambda by: by.plan("?", [EVIDENCE], "", [], asked_at=NOW), check_plan),
+    (reply_types.PlanReply, lambda by: given(by.plan)("?", [EVIDENCE], "", [], asked_at=NOW), check_plan),
     (
         reply_types.ComposeReply,
-        lambda by: compose_of(by)("?", [EVIDENCE, EVIDENCE], asked_at=NOW),
+        lambda by: given(by.compose)("?", [EVIDENCE, EVIDENCE], asked_at=NOW),
         check_draft,
     ),
-    (reply_types.SelectReply, lambda by: by.select("?", [FACT, FACT], [PAGE]), check_selected),
-    (reply_types.ReconcileReply, lambda by: by.reconcile(FACT, [UNIT, OTHER]), check_operation),
+    (reply_types.SelectReply, lambda by: given(by.select)("?", [FACT, FACT], [PAGE]), check_selected),
+    (reply_types.ReconcileReply, lambda by: given(by.reconcile)(FACT, [UNIT, OTHER]), check_operation),
 ]
 
 

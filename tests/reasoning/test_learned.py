@@ -16,7 +16,7 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput
-from tiermem.reasoning import by_rules, with_reader
+from tiermem.reasoning import engine_named
 from tiermem.reasoning.interface import Draft, SaidTurn
 from tiermem.reasoning.learned.decode import LONGEST, best_span
 from tiermem.reasoning.learned.factors import merge_weights, pack, unpack, with_texts
@@ -29,7 +29,7 @@ from tiermem.reasoning.learned.first_line import (
     score_turns,
 )
 from tiermem.reasoning.learned.graph import LearnedReader, Precision
-from tiermem.reasoning.learned.ordering import PointByReader, _LazyReader
+from tiermem.reasoning.learned.ordering import PointByReader, _LazyReader, with_reader
 from tiermem.reasoning.learned.passage import READ, passage_of, window_of
 from tiermem.reasoning.learned.pieces import FIRST, WIDTH, Pieces, encode
 from tiermem.reasoning.learned.pointing import point_at_words
@@ -344,7 +344,7 @@ def test_the_reader_of_the_package_is_for_the_embedder_it_was_calibrated_with(
     factors: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def orders(embedder: str) -> bool:
-        return with_reader(by_rules(), "auto", risk=0.5, embedder=embedder).point is not None
+        return with_reader(engine_named("local"), "auto", risk=0.5, embedder=embedder).point is not None
 
     monkeypatch.setattr("tiermem.reasoning.learned.ordering.SHIPPED", factors)
     assert [orders(HASHED), orders(f"{HASHED}-int8")] == [True, True]

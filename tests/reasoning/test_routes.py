@@ -13,7 +13,7 @@ from tests.engines import JUDGEMENTS, engine, quoting_engine
 from tiermem.errors import InvalidInput
 from tiermem.llm.scripted import ScriptedModel
 from tiermem.model import Decision, Evidence
-from tiermem.reasoning import by_model, by_rules, engine_named, with_router
+from tiermem.reasoning import Engine, by_model, engine_named, with_router
 from tiermem.reasoning.fixed import always, never
 from tiermem.reasoning.named import ENGINES, ROUTERS
 from tiermem.reasoning.rules.route import gate
@@ -94,7 +94,7 @@ def test_an_unknown_router_is_an_error_that_names_the_known_ones() -> None:
 
 def test_engines_are_made_by_name() -> None:
     model = ScriptedModel(name="big-model")
-    assert engine_named("local", model) == engine_named("auto") == by_rules()
+    assert engine_named("local", model) == engine_named("auto") == Engine(name="local", free=True)
     assert engine_named("model", model) == engine_named("auto", model) == by_model(model)
     with pytest.raises(InvalidInput, match="'model' needs a language model"):
         engine_named("model")

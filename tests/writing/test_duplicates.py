@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from pagestore import Page, PageId, SessionId, Span
+from tests.engines import quoting_engine
 from tests.ledger.building import distilled
 from tests.writing.parts import S1, DictIndex, Rules, finding_on, opened, turn
 from tiermem.ledger import Ledger
 from tiermem.model import SummaryUnit, UnitId
-from tiermem.reasoning.rules import by_rules
 from tiermem.writing import Writer
 from tiermem.writing.duplicates import find_duplicate
 
@@ -90,7 +90,7 @@ async def test_a_pass_that_runs_while_a_statement_is_stored_makes_no_second_unit
 ) -> None:
     """A correction takes the words of a statement back; a second unit of them would stay."""
     ledger = await opened()
-    writer = Writer(ledger, DictIndex(), by_rules())
+    writer = Writer(ledger, DictIndex(), quoting_engine())
     seal = ledger.seal
 
     async def seal_and_distil(session: SessionId) -> tuple[PageId, ...]:

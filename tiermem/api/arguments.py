@@ -481,6 +481,11 @@ def budget(value: object) -> Budget:
 def require_model(engine: Engine, mode: AskMode, limits: Budget) -> None:
     """Raise `InvalidInput` where a question is asked in a way for which no model is named."""
     given = "mode='raw'" if mode == "raw" else "budget 'calls'" if limits.calls else ""
+    if mode == "raw" and engine.compose is not None and not engine.looks_further:
+        raise InvalidInput(
+            f"mode='raw' reads pages, and the engine {engine.name!r} has no `integrate` and `plan` for that: "
+            "give it both, or leave the mode out"
+        )
     if given and engine.compose is None:
         raise InvalidInput(
             f"{given} is for a language model, and none is named: pass model='…' when the memory is opened, "

@@ -646,7 +646,7 @@ class AsyncMemory:
         """
         self._caller.require_owner("apply_findings")
         components = self._caller.writable
-        if not components.writer.has_model and (pending := len(components.ledger.tier1.pending)):
+        if not components.writer.decides_on_findings and (pending := len(components.ledger.tier1.pending)):
             raise InvalidInput(
                 f"a language model decides on findings, none is named, and {pending:,} wait: pass model='…' "
                 "when the memory is opened"

@@ -126,7 +126,7 @@ class _QuestionRun:
             return decision, first
         decision = _mode_decision(asking.mode) if asking.mode != "router" else await self._route(recalled)
         asking.steps.done("route", decision=decision)
-        if decision.action == "ESCALATE":
+        if decision.action == "ESCALATE" and asking.engine.looks_further:
             return decision, None
         return decision, await self._from_recall(recalled)
 
@@ -147,7 +147,7 @@ class _QuestionRun:
         A part of the answer is completed from pages, which are read fact by fact: a list is missed among
         many turns. Where there is none yet, more turns are the cheaper place to look.
         """
-        if self._asking.mode == "summary":
+        if self._asking.mode == "summary" or not self._asking.engine.looks_further:
             return ()
         in_part = first is not None and first.composed.holds
         looks_among_turns = self._fused and self._asking.mode == "router" and not in_part

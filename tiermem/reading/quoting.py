@@ -12,7 +12,6 @@ from dataclasses import replace
 from pagestore import Page, PageId, PageLine, Span, Turn
 from tiermem.model import Evidence, SummaryUnit
 from tiermem.proof import is_concluded
-from tiermem.reasoning.rules.undated import without_rule_dates
 from tiermem.text import Source, stems
 from tiermem.text.taken_back import LEFT_OUT, kept, readable, remaining
 from tiermem.text.unicode import replace_surrogates
@@ -96,18 +95,17 @@ def turn_evidence(
 
 
 def unit_evidence(unit: SummaryUnit, *, score: float, similarity: float | None = None) -> Evidence:
-    """A unit as evidence, without dates that rules computed."""
-    shown = without_rule_dates(unit)
+    """A unit as evidence."""
     return Evidence(
-        text=shown.text,
-        spans=shown.spans,
+        text=unit.text,
+        spans=unit.spans,
         score=score,
         source="unit",
-        unit_id=shown.id,
-        said_at=shown.said_at,
-        event_at=shown.event_at,
+        unit_id=unit.id,
+        said_at=unit.said_at,
+        event_at=unit.event_at,
         similarity=similarity,
-        trust=shown.trust,
+        trust=unit.trust,
     )
 
 

@@ -28,8 +28,8 @@ class Replies:
         return replace(
             engine,
             compose=None if engine.compose is None else self._observe_replies_of(engine.compose),
-            integrate=self._observe_replies_of(engine.integrate),
-            plan=self._observe_replies_of(engine.plan),
+            integrate=None if engine.integrate is None else self._observe_replies_of(engine.integrate),
+            plan=None if engine.plan is None else self._observe_replies_of(engine.plan),
         )
 
     def check_usable(self) -> None:

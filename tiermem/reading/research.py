@@ -113,7 +113,9 @@ class Research:
     async def _integrate(self, pages: Read) -> None:
         check_budget()
         views = [PageView(page=page, units=self._units_on(hit, page)) for hit, page in pages]
-        integrated = await self._asking.engine.integrate(
+        integrate = self._asking.engine.integrate
+        assert integrate is not None  # noqa: S101  (see `Engine.looks_further`)
+        integrated = await integrate(
             self._asking.question, views, await self._found_evidence(), asked_at=self._asking.asked_at
         )
         shown = [page for _, page in pages]
@@ -133,7 +135,9 @@ class Research:
         check_budget()
         done = [search for r in self._findings.rounds for search in r.searches]
         known = [*await self._found_evidence(), *self._findings.evidence]
-        planned = await self._asking.engine.plan(
+        plan = self._asking.engine.plan
+        assert plan is not None  # noqa: S101  (as above)
+        planned = await plan(
             self._asking.question, known, self._coverage, done, asked_at=self._asking.asked_at
         )
         if planned.done:

@@ -169,7 +169,7 @@ class LookUp:
 
     async def units_or_turns(self, query: str, *, limit: int) -> FoundEvidence:
         """Units, best first, and among them the turns of pages that are not summarised yet."""
-        found, ranked = await self.units(query, limit=limit), await self.turns(query)
+        found, ranked = await self.units(query, limit=limit, extracts=True), await self.turns(query)
         place = {turn.line.seq: at for at, turn in enumerate(ranked.turns)}
         on_page = turns_on_pages(ranked.turns)
         alone = deque(turn for turn in ranked.turns if not self.view.tier1.is_distilled(turn.page.id))
@@ -190,17 +190,21 @@ class LookUp:
         degradations = tuple(dict.fromkeys((*found.degradations, *ranked.degradations)))
         return replace(found, units=units, degradations=degradations)
 
-    async def units(self, query: str, *, limit: int) -> FoundEvidence:
-        """Units active in the view, best first; hits that name no such unit are dropped and counted."""
+    async def units(self, query: str, *, limit: int, extracts: bool = False) -> FoundEvidence:
+        """Units active in the view, best first; hits that name no such unit are dropped and counted.
+
+        Without `extracts` those that say something which their turns do not: an extract is a part of a turn, and
+        is listed where it is shared and the turn may not be seen.
+        """
         pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
-        found, looked = await self._units(query, limit, pool)
+        found, looked = await self._units(query, limit, pool, extracts)
         before = -1
         while self.view.scope.filters and len(found.units) < limit and looked > before:
             pool, before = pool * DEEPER, looked
-            found, looked = await self._units(query, limit, pool)
+            found, looked = await self._units(query, limit, pool, extracts)
         return found
 
-    async def _units(self, query: str, limit: int, pool: int) -> tuple[FoundEvidence, int]:
+    async def _units(self, query: str, limit: int, pool: int, extracts: bool) -> tuple[FoundEvidence, int]:
         """The units among `pool` hits of each kind, and how many hits there were."""
         exact = self.exact(query)
         found = await self._search("units", query, limit=max(pool, UNITS), mode=self._mode)
@@ -210,13 +214,13 @@ class LookUp:
         cold = self._visible_hits(waiting.cold.best(wanted, sees))
         if self._mode != "hybrid":
             hits = fuse(found.hits, by_words[:pool], cold[:pool])
-            return await self._found_units(hits, limit, found.degradations, exact), len(hits)
+            return await self._found_units(hits, limit, extracts, found.degradations, exact), len(hits)
         turns = await self.turns(query)
         by_turns = self._units_by_turns(turns.turns)[: max(pool, UNITS)]
         by_text = fuse(found.hits, by_words[:pool], cold[:pool])
         hits = fuse(by_text, by_turns, constant=AGREEING)
         degradations = tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
-        return await self._found_units(hits, limit, degradations, exact), len(hits)
+        return await self._found_units(hits, limit, extracts, degradations, exact), len(hits)
 
     def exact(self, query: str) -> Exact:
         """What a query asks for letter by letter."""
@@ -264,18 +268,24 @@ class LookUp:
         return [Hit(id=unit.id, score=score) for unit, score in known if unit is not None and sees.unit(unit)]
 
     async def _found_units(
-        self, hits: Sequence[Hit], limit: int, degradations: tuple[Degradation, ...], exact: Exact
+        self,
+        hits: Sequence[Hit],
+        limit: int,
+        extracts: bool,
+        degradations: tuple[Degradation, ...],
+        exact: Exact,
     ) -> FoundEvidence:
         hits = once((*hits, *await self._exact_units(exact)))
         units = await self.view.units([hit.id for hit in hits])
-        known = [
+        known = [(hit, unit) for hit, unit in zip(hits, units, strict=True) if unit is not None]
+        items = [
             unit_evidence(unit, score=hit.score, similarity=hit.similarity)
-            for hit, unit in zip(hits, units, strict=True)
-            if unit is not None
+            for hit, unit in known
+            if extracts or not unit.is_extract or not self.view.scope.sees.of(unit.agents)
         ]
         raised = (
             replace(item, score=item.score + exact.count_in(item.text) * EXACT_SCORE)
-            for item in known
+            for item in items
             if exact.is_allowed(item.text)
         )
         ordered = sorted(raised, key=lambda item: -exact.count_in(item.text))

@@ -110,7 +110,9 @@ class TurnSearchLoop:
         done = [search for one in self._rounds for search in one.searches]
         best = deduplicate((*composed.cited, *self._new, *self._recalled))
         known = fit_to_budget(best, self._asking.options.recall_tokens, self._asking.count)
-        planned = await self._asking.engine.plan(
+        plan = self._asking.engine.plan
+        assert plan is not None  # noqa: S101  (see `Engine.looks_further`)
+        planned = await plan(
             self._asking.question, known, composed.missing, done, asked_at=self._asking.asked_at
         )
         if planned.done:

@@ -1,6 +1,6 @@
-"""The seven judgements, each a value that can be replaced: asked of a language model, or made by rules.
+"""The seven judgements, each a value that can be replaced: asked of a language model, or left out.
 
-Names load on first use, so that the rules do not pay for the model's code, nor the other way round.
+Names load on first use, so that a memory without a model does not pay for its code.
 """
 
 from __future__ import annotations
@@ -11,16 +11,12 @@ from typing import TYPE_CHECKING, Any
 from tiermem.reasoning.interface import Draft, Engine, PageView
 
 if TYPE_CHECKING:
-    from tiermem.reasoning.learned.ordering import with_reader
     from tiermem.reasoning.model import by_model
     from tiermem.reasoning.named import engine_named, with_router
-    from tiermem.reasoning.rules import by_rules
 
 _HOME_OF = {
     "by_model": "model",
-    "by_rules": "rules",
     "engine_named": "named",
-    "with_reader": "learned.ordering",
     "with_router": "named",
 }
 
@@ -29,9 +25,7 @@ __all__ = [
     "Engine",
     "PageView",
     "by_model",
-    "by_rules",
     "engine_named",
-    "with_reader",
     "with_router",
 ]
 

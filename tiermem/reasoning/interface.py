@@ -1,4 +1,4 @@
-"""The seven judgements, each a protocol of one method, and the engine that holds one of each.
+"""The seven judgements, each a protocol of one method, and the engine that holds one of each, or none.
 
 Who judges, a model or rules, is one file a judgement. Who judges is never trusted with provenance: what
 is claimed is linked to pages by code (`tiermem.proof`), and what plainly says otherwise is refused there.
@@ -209,21 +209,31 @@ class Reconcile(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """One judge for each judgement. `name` goes into traces and into what units are `made_by`.
+    """One judge for each judgement, or none. `name` goes into traces and into what units are `made_by`.
 
-    Without a `route` nothing is decided before the answer is worded: `compose` says itself whether what was
-    recalled is enough (`router="fused"`). `free` engines make no call that anybody pays for. Without
-    `compose` nothing is worded: answers are lines as they were said. `point` orders these; without it they
-    are in the order of the search.
+    - Without `distil` pages are summarised by sentences of theirs (`made_by="extract"`).
+    - Without `route` nothing is decided before the answer is worded: `compose` says itself whether what was
+      recalled is enough (`router="fused"`).
+    - Without `compose` nothing is worded: answers are lines as they were said. `point` orders these; without
+      it they are in the order of the search.
+    - Without both `integrate` and `plan` no question is looked into further than what was recalled.
+    - Without both `select` and `reconcile` findings stay pending.
+
+    `free` engines make no call that anybody pays for.
     """
 
     name: str
-    distil: Distil
-    route: Route | None
-    integrate: Integrate
-    plan: Plan
-    compose: Compose | None
-    select: Select
-    reconcile: Reconcile
+    distil: Distil | None = None
+    route: Route | None = None
+    integrate: Integrate | None = None
+    plan: Plan | None = None
+    compose: Compose | None = None
+    select: Select | None = None
+    reconcile: Reconcile | None = None
     free: bool = False
     point: PointAtTurns | None = None
+
+    @property
+    def looks_further(self) -> bool:
+        """Whether more can be read for a question than what was recalled."""
+        return self.integrate is not None and self.plan is not None

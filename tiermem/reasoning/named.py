@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from tiermem.errors import InvalidInput
 from tiermem.llm.interface import LanguageModel
@@ -12,12 +12,12 @@ from tiermem.reasoning.fixed import always, never
 from tiermem.reasoning.interface import Engine, Route
 
 T = TypeVar("T")
+LOCAL: Final = "local"
+"""The engine without a model: it words and decides nothing."""
 
 
 def _local(_: LanguageModel | None) -> Engine:
-    from tiermem.reasoning.rules import by_rules
-
-    return by_rules()
+    return Engine(name=LOCAL, free=True)
 
 
 def _model(model: LanguageModel | None) -> Engine:
@@ -43,7 +43,7 @@ ENGINES: Mapping[str, Callable[[LanguageModel | None], Engine]] = {
     "local": _local,
     "model": _model,
 }
-"""What makes each engine, given the model there is; `auto` judges by rules where there is none."""
+"""What makes each engine, given the model there is; `auto` has none of its own where there is none."""
 
 ROUTERS: Mapping[str, Callable[[Engine], Route | None]] = {
     "fused": lambda _: None,

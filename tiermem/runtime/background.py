@@ -87,7 +87,7 @@ class Background:
 
     async def write_back(self) -> WriteBackReport:
         """Decide on the findings that wait, which stay where no model is named."""
-        if not self._components.writer.has_model:
+        if not self._components.writer.decides_on_findings:
             return WriteBackReport()
         async with self._lock.shared():
             with self._components.paying(Meter()):

@@ -25,7 +25,8 @@ from tiermem.llm.tokens import token_counter
 from tiermem.model import Budget
 from tiermem.reading import Reader, ReadingOptions, Reranker
 from tiermem.reading.rerank import PROTECTED, RERANKERS, RerankerRequest
-from tiermem.reasoning import Engine, engine_named, with_reader, with_router
+from tiermem.reasoning import Engine, engine_named, with_router
+from tiermem.reasoning.learned.ordering import with_reader
 from tiermem.runtime.components import Components, EngineName, Opening, Parts
 from tiermem.runtime.daily import DailyMeter
 from tiermem.settings import EMBEDDED, IN_PROCESS, IN_STORE, Settings

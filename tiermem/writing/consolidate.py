@@ -161,7 +161,7 @@ class Consolidator:
 
     async def _apply_findings(self, one: _Pass, moment: Moment) -> None:
         pending = tuple(self._ledger.tier1.pending.values())
-        if pending and not self._writer.has_model:
+        if pending and not self._writer.decides_on_findings:
             one.left.append(f"{len(pending)} findings: no language model is named, which decides on them")
             return
         groups = [tuple(group) for _, group in groupby(pending, key=lambda finding: finding.answer_id)]

@@ -1,5 +1,7 @@
 """From sealed pages to the units they prove: an engine asserts, code links, the rest is kept apart.
 
+Without an engine that summarises, units are sentences of the page (`writing.extract`).
+
 Of a claim whose wording code cannot confirm the words it quotes become a unit, in their speaker's own
 words; the wording does not. Pages that are read in one call are one ground: a claim may quote several.
 What only another memory says is a unit too, and `worded`.
@@ -14,9 +16,11 @@ from anyio import to_thread
 
 from pagestore import Page, PageId
 from pagestore.codec import opened_as
+from tiermem.errors import InvalidInput
 from tiermem.ledger import Distilled, Redistilled, summary_unit_id
 from tiermem.llm.meter import counted, step
 from tiermem.model import (
+    EXTRACT,
     Claim,
     LinkedFact,
     Rejected,
@@ -30,6 +34,7 @@ from tiermem.proof import link, only_concluded, proof_rank
 from tiermem.reasoning.interface import Engine
 from tiermem.text import omissions, page_literals
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
+from tiermem.writing.extract import extract
 from tiermem.writing.importance import importance_of
 from tiermem.writing.quotation import quotations
 
@@ -53,13 +58,18 @@ async def distil(
     """Ask for the facts of pages in one call and prove each; an entry a page, in order.
 
     The first entry has the cost of the call, what was rejected and how many claims were only worded.
-    Raises what the engine raises.
+    Raises what the engine raises. Of an engine that does not summarise the entries are extracts.
     """
+    claims: Sequence[Claim] | None = None
     with counted() as meter, step("distil"):
-        claims = await engine.distil(pages)
+        if engine.distil is not None:
+            claims = await engine.distil(pages)
 
     def linked() -> tuple[Distilled, ...]:
-        made = prove_claims(pages, claims, made_by=engine.name, trust=trust)
+        if claims is None:
+            made = extract_units(pages, trust=trust)
+        else:
+            made = prove_claims(pages, claims, made_by=engine.name, trust=trust)
         return tuple(
             Distilled(
                 page_id=page.id,
@@ -67,7 +77,7 @@ async def distil(
                 rejected=tuple(made.rejected) if at == 0 else (),
                 worded=made.worded if at == 0 else 0,
                 omissions=omissions(page, [unit.text for unit in made.of(page.id)]),
-                made_by=engine.name,
+                made_by=EXTRACT if claims is None else engine.name,
                 prompts=tuple(meter.prompts),
                 usage=meter.total() if at == 0 else Usage(),
                 literals=len(page_literals(page)),
@@ -89,7 +99,15 @@ async def redistil(
     hints: tuple[str, ...],
     kept: Sequence[SummaryUnit],
 ) -> Redistilled:
-    """Ask again, with what was lost; only units that say what none of `kept` says are in the entry."""
+    """Ask again, with what was lost; only units that say what none of `kept` says are in the entry.
+
+    Raises `InvalidInput` where the engine does not summarise: an extract is the same each time.
+    """
+    if engine.distil is None:
+        raise InvalidInput(
+            "a page is summarised again by a language model, and none is named: pass model='…' when the "
+            "memory is opened"
+        )
     with counted() as meter, step("distil"):
         claims = await engine.distil([page], hints=hints)
 
@@ -128,6 +146,15 @@ def prove_claims(
             for quoted in quotations(fact, pages):
                 unit = _unit(quoted, "quote", pages, made_by, trust)
                 _add_unit(made, replace(unit, paraphrase=fact.claim))
+    return made
+
+
+def extract_units(pages: Sequence[Page], *, trust: TrustLevels = DEFAULT_TRUST) -> UnitsMade:
+    """Sentences of these pages as units, each once."""
+    made = UnitsMade()
+    for page in pages:
+        for fact in extract(page):
+            _add_unit(made, _unit(fact, "summary", (page,), EXTRACT, trust))
     return made
 
 

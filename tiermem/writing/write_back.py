@@ -212,10 +212,10 @@ class WriteBacks:
     async def _select(self, candidates: Sequence[_ProvedFinding]) -> frozenset[int]:
         pages = {page.id: page for candidate in candidates for page in candidate.pages}
         facts = [candidate.proved.fact for candidate in candidates]
+        select = self._engine.select
+        assert select is not None  # noqa: S101  (see `Writer.decides_on_findings`)
         with step("select"):
-            return frozenset(
-                await self._engine.select(candidates[0].finding.question, facts, tuple(pages.values()))
-            )
+            return frozenset(await select(candidates[0].finding.question, facts, tuple(pages.values())))
 
     async def _decide(self, candidate: _ProvedFinding, variant: WriteBackVariant) -> WroteBack:
         proved = candidate.proved
@@ -224,8 +224,10 @@ class WriteBacks:
             already = skip(proved.finding_id, f"unit {same.id} says the same of the same words")
             return replace(already, shown=(same.id,))
         shown = [] if variant == "no-recall" else await self._neighbours(proved.fact, proved.agents)
+        reconcile = self._engine.reconcile
+        assert reconcile is not None  # noqa: S101  (as above)
         with step("reconcile"):
-            operation = await self._engine.reconcile(proved.fact, [shown_unit.unit for shown_unit in shown])
+            operation = await reconcile(proved.fact, [shown_unit.unit for shown_unit in shown])
         neighbours = {neighbour.unit.id: neighbour for neighbour in shown}
         settled = settle(
             operation,

@@ -423,9 +423,9 @@ class Writer:
         return await self._write_backs.apply(findings, variant or self._options.variant)
 
     @property
-    def has_model(self) -> bool:
-        """Whether a model words answers and decides on findings; without one they stay pending."""
-        return self._engine.compose is not None
+    def decides_on_findings(self) -> bool:
+        """Whether the engine decides on findings; they stay pending where it does not."""
+        return self._engine.select is not None and self._engine.reconcile is not None
 
     async def apply_pending(self) -> WriteBackReport:
         """`write_back` for everything that answers left pending."""

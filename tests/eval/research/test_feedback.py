@@ -20,10 +20,10 @@ from eval.research.feedback.halves import (
     strength,
 )
 from eval.research.feedback.report import terminal
+from tests.engines import quoting_engine
 from tests.eval import tiny
 from tiermem import Signals
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.reasoning import by_rules
 
 pytestmark = pytest.mark.anyio
 
@@ -38,7 +38,8 @@ def test_halves_share_no_question_and_leave_out_what_has_no_evidence() -> None:
 
 async def test_units_that_hold_evidence_succeed_and_the_others_fail() -> None:
     all_learnt = [
-        await learnt(tiny.case(name), engine=by_rules(), embedder=HashEmbedder()) for name in ("one", "two")
+        await learnt(tiny.case(name), engine=quoting_engine(), embedder=HashEmbedder())
+        for name in ("one", "two")
     ]
     found = halves_of(all_learnt, data="0" * 64, engine="rules")
     assert found.outcomes >= found.questions > 0
@@ -57,7 +58,7 @@ async def test_swapped_the_half_is_looked_up_that_was_judged() -> None:
     case = tiny.case("one")
     first, second = halves(case.questions)
     one, other = [
-        await learnt(case, engine=by_rules(), embedder=HashEmbedder(), swapped=swapped)
+        await learnt(case, engine=quoting_engine(), embedder=HashEmbedder(), swapped=swapped)
         for swapped in (False, True)
     ]
     assert (len(one.asked), len(other.asked)) == (len(second), len(first))

@@ -14,6 +14,7 @@ from eval.research.published import PAPER, profile, with_profile
 from eval.systems import Setup, candidates
 from eval.systems.tiermem import TierMem
 from eval.types import CaseId
+from tests.engines import given
 from tests.eval import tiny
 from tests.eval.test_cli import WORDED, everything_by_model
 from tests.eval.test_datasets import locomo, write
@@ -116,7 +117,7 @@ async def test_a_memory_opens_with_the_profile(tmp_path: Path) -> None:
 
 async def test_the_question_is_searched_for_before_anything_is_planned() -> None:
     asked = datetime(2024, 5, 1, tzinfo=UTC)
-    planned = PAPER.adapt(by_model(ScriptedModel(("plan", {"decision": "DONE"})))).plan
+    planned = given(PAPER.adapt(by_model(ScriptedModel(("plan", {"decision": "DONE"})))).plan)
     first = await planned("Which car?", [], "", [], asked_at=asked)
     assert (first.done, [one.query for one in first.searches]) == (False, ["Which car?"])
     assert (await planned("Which car?", [], "", first.searches, asked_at=asked)).done

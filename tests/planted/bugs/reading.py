@@ -294,7 +294,7 @@ BUGS = (
         file="tiermem/reading/ask.py",
         function="_QuestionRun.next_steps",
         before="""
-            if self._asking.mode == "summary":
+            if self._asking.mode == "summary" or not self._asking.engine.looks_further:
                 return ()
         """,
         after="",

@@ -16,7 +16,6 @@ from tiermem.model import Action, Answer, AnswerId, Check, Evidence, Round
 from tiermem.proof.in_words import check_in_words, decision_in_words, derivation_in_words
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.recomputing import recompute
-from tiermem.reasoning.rules.undated import without_rule_dates
 
 _SAME = 1e-4
 """Scores closer than this are one score: embedders round differently in batches of other sizes."""
@@ -101,7 +100,7 @@ def _unlike_the_ledger(answer: Answer, tier1: Tier1) -> Iterator[Difference]:
         if unit is None:
             now = "not in the ledger of then (erased since)"
             yield Difference(what=f"candidate {rank}", then=item.text, now=now)
-        elif item.spans != unit.spans or item.text != without_rule_dates(unit).text:
+        elif item.spans != unit.spans or item.text != unit.text:
             yield Difference(what=f"candidate {rank}", then=item.text, now=unit.text)
 
 

@@ -14,7 +14,6 @@ from itertools import repeat
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit, trust_mark
 from tiermem.reasoning.interface import PageView
-from tiermem.reasoning.rules.undated import without_rule_dates
 from tiermem.text.taken_back import readable
 from tiermem.trust import DEFAULT_TRUST
 
@@ -83,9 +82,8 @@ def _on_one_line(text: str) -> str:
 
 
 def units(entries: Sequence[SummaryUnit]) -> str:
-    """Summary units by number, with their dates but those that rules computed."""
-    shown = map(without_rule_dates, entries)
-    return numbered_list(with_dates(unit.text, unit.said_at, unit.event_at, unit.trust) for unit in shown)
+    """Summary units by number, with their dates."""
+    return numbered_list(with_dates(unit.text, unit.said_at, unit.event_at, unit.trust) for unit in entries)
 
 
 def fact(found: LinkedFact) -> str:
@@ -128,7 +126,7 @@ def _page(number: int, session: int, view: PageView) -> str:
     text = f"--- page {number}, session {session} ---\n{entries}"
     if not view.units:
         return text
-    summaries = bullet_list(without_rule_dates(unit).text for unit in view.units)
+    summaries = bullet_list(unit.text for unit in view.units)
     return f"{text}\n--- summaries of page {number} ---\n{summaries}"
 
 

@@ -1,5 +1,1 @@
-"""The judgements without a model: rules over words, dates and people, one file each."""
-
-from tiermem.reasoning.rules.engine import by_rules
-
-__all__ = ["by_rules"]
+"""Whether what was recalled is enough, judged by rules: the router `gate`."""
