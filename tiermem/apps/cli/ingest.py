@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -183,12 +183,13 @@ def ingest_into(
     said: tiermem.Attribution | None = None,
     stamps: bool = False,
     agent: str | None = None,
+    open_memory: Callable[..., tiermem.Memory] | None = None,
 ) -> tuple[IngestSummary, ...]:
     """Store every conversation in `space`, or where it asks to be, and summarise what is new.
 
     A level of trust that a turn brings counts where it lowers, with `stamps` always. `said` is what is kept
-    with every turn, and `agent` whose all of it is. Raises `InvalidInput` for turns of another agent without
-    `stamps`, before anything is stored.
+    with every turn, and `agent` whose all of it is. `open_memory` is `tiermem.open` by default. Raises
+    `InvalidInput` for turns of another agent without `stamps`, before anything is stored.
 
     Where conversations that ask for spaces of their own are put together, their names go in front
     of their sessions, which would otherwise be taken for one another.
@@ -201,17 +202,22 @@ def ingest_into(
         placed.setdefault(name, []).append(conversation)
     return tuple(
         _ingest(
-            store, name, there, engine, apart=space is not None, said=said or {}, stamps=stamps, agent=agent
+            partial(open_memory or tiermem.open, store, space=name, engine=engine, distil="deferred"),
+            name,
+            there,
+            apart=space is not None,
+            said=said or {},
+            stamps=stamps,
+            agent=agent,
         )
         for name, there in placed.items()
     )
 
 
 def _ingest(
-    store: str | Path,
+    open_memory: Callable[[], tiermem.Memory],
     space: str,
     conversations: Sequence[Conversation],
-    engine: options.EngineName,
     *,
     apart: bool,
     said: tiermem.Attribution,
@@ -225,8 +231,7 @@ def _ingest(
         conversations, raising = _drop_raising_stamps(
             conversations, trust=said.get("trust"), role=said.get("role")
         )
-    whole = tiermem.open(store, space=space, engine=engine, distil="deferred")
-    with options.as_agent(whole, agent) as memory:
+    with options.as_agent(open_memory(), agent) as memory:
         before = memory.stats()
         with progress(f"{space}: storing", "turns") as report:
             stored = _store(memory, conversations, report, total=turns, apart=apart, said=said)

@@ -26,10 +26,11 @@ def units(
     with place.open(read_only=True) as memory:
         listed = memory.units(session, as_of=options.moment("--as-of", as_of))
     nothing = "no summary units yet" if as_of is None else "no summary units at that moment"
-    looking.show({"units": listed}, lambda: _units_table(listed) if listed else nothing)
+    looking.show({"units": listed}, lambda: units_table(listed) if listed else nothing)
 
 
-def _units_table(listed: Sequence[SummaryUnit]) -> Table:
+def units_table(listed: Sequence[SummaryUnit]) -> Table:
+    """A row a unit, with the pages it rests on."""
     return table(
         ("unit", "what it says", "said", "rests on"),
         [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Annotated
@@ -11,11 +12,14 @@ import typer
 from rich.console import Console, Group
 from rich.padding import Padding
 from rich.rule import Rule
+from rich.table import Table
 from rich.text import Text
 
 from tiermem.apps.cli import options
-from tiermem.apps.cli.demo.run import SPACE, Demo, DemoAnswer, dialogue, run_demo
+from tiermem.apps.cli.demo.replies import check_store, plan_with, read_replies
+from tiermem.apps.cli.demo.run import Demo, DemoAnswer, DemoPlan, dialogue, run_demo
 from tiermem.apps.cli.ingest import IngestSummary
+from tiermem.apps.cli.units import units_table
 from tiermem.apps.present.answers import (
     caution_rows,
     cited_in_page,
@@ -27,8 +31,9 @@ from tiermem.apps.present.answers import (
     tokens,
 )
 from tiermem.apps.present.as_json import print_json
-from tiermem.apps.present.tables import pairs, table
+from tiermem.apps.present.tables import pairs, short, table
 from tiermem.apps.present.terminal import out, program
+from tiermem.model import SummaryUnit
 from tiermem.text.unicode import show_controls
 
 FIRST, ONE_OF_THREE, SAID_WITHOUT_ANSWER = 0.617, 0.801, 0.250
@@ -36,6 +41,8 @@ FIRST, ONE_OF_THREE, SAID_WITHOUT_ANSWER = 0.617, 0.801, 0.250
 holds it; of those without an answer, those under "Said about this". As in docs/results/probability.md.
 """
 
+_UNITS_SHOWN = 4
+"""Units of the newest page that are displayed, where a model made them."""
 _TIERS = {"recall": "recall", "widened": "more turns", "researched": "pages"}
 
 
@@ -44,24 +51,43 @@ def demo(
     store: Annotated[
         Path | None, typer.Option("--store", help="Keep the memory here instead of throwing it away.")
     ] = None,
+    is_recorded: Annotated[
+        bool,
+        typer.Option(
+            "--recorded",
+            help="Show the whole pipeline with a language model, in recorded replies of a careful reader.",
+        ),
+    ] = False,
     engine: options.Engine = "auto",
     output: options.Output,
 ) -> None:
     """Ingest a dialogue that ships with TierMem, ask questions, and show the way to the words."""
+    plan = _recorded_plan(store, engine) if is_recorded else DemoPlan()
     if output.as_json:
-        print_json(run_demo(store, engine))
+        print_json(run_demo(store, engine, plan=plan))
     else:
-        _show(store, engine)
+        _show(store, engine, plan)
 
 
-def _show(store: Path | None, engine: options.EngineName) -> None:
+def _recorded_plan(store: Path | None, engine: options.EngineName) -> DemoPlan:
+    if engine == "local":
+        raise typer.BadParameter("local asks no model, and --recorded replays one", param_hint="--engine")
+    if store is not None:
+        check_store(store)
+    return plan_with(read_replies())
+
+
+def _show(store: Path | None, engine: options.EngineName, plan: DemoPlan) -> None:
     """Run the demo and print every step: what was stored, each answer, the way to its words, the sums."""
     console, numbers = out(), count(1)
+    if plan.notice:
+        console.print(Text(plan.notice, style="yellow"), soft_wrap=True)
     console.print(_opening())
     result = run_demo(
         store,
         engine,
-        on_ingested=lambda ingested: console.print(_ingested_text(ingested)),
+        plan=plan,
+        on_ingested=lambda ingested, units: console.print(_ingested_text(ingested), *_by_model(units)),
         on_answer=lambda asked: console.print(_answer_view(next(numbers), asked, console)),
     )
     console.print(_sums(result))
@@ -86,6 +112,19 @@ def _ingested_text(ingested: IngestSummary) -> Text:
     return Text(f"{words}, distilled to {ingested.units} summary units, in {ingested.seconds:.1f} s.")
 
 
+def _by_model(units: Sequence[SummaryUnit]) -> list[Text | Table]:
+    """How many units have a model's words, and some of them; nothing where no model made them."""
+    if not any(unit.made_by.startswith("model:") for unit in units):
+        return []
+    quotes = sum(unit.kind == "quote" for unit in units)
+    words = (
+        f"{len(units) - quotes} are in the words of the model. {quotes} are quotes: code could not confirm "
+        "the words of the model, and the unit has those of the speaker. Some of the newest page:"
+    )
+    newest = [unit for unit in units if unit.spans[0].page_id == units[-1].spans[0].page_id]
+    return [Text(words), units_table(newest[:_UNITS_SHOWN])]
+
+
 def _answer_view(number: int, one: DemoAnswer, console: Console) -> Group:
     answer = one.answer
     head = Text(f"{number}  ", style="cyan").append(show_controls(one.question.question), style="bold")
@@ -99,15 +138,33 @@ def _answer_view(number: int, one: DemoAnswer, console: Console) -> Group:
             *how_likely(answer),
             ("route", route(answer)),
             ("read", tokens(one.cost)),
+            *_model_rows(one),
         ]
     )
+    shown = answer.citations[:1] if answer.said else answer.citations
+    spans = [span for citation in shown for span in citation.spans]
     trail = [
-        cited_in_page(page, citation.spans, console)
-        for citation in answer.citations[:1]
+        cited_in_page(page, spans, console)
         for page in one.pages
-        if any(span.page_id == page.id for span in citation.spans)
+        if any(span.page_id == page.id for span in spans)
     ]
     return Group(Text(), Rule(style="dim"), head, Padding(Group(why, *words, Text(), rows, *trail), (0, 3)))
+
+
+def _model_rows(one: DemoAnswer) -> list[tuple[str, str | Text]]:
+    """What a model was asked, what its answer cites and its findings became; nothing without a model."""
+    answer = one.answer
+    calls = [f"{used.step} {used.usage.calls}" for used in answer.trace.usage if used.usage.calls]
+    if not calls:
+        return []
+    rows: list[tuple[str, str | Text]] = [("model calls", f"{', '.join(calls)}, to answer")]
+    if answer.abstained:
+        return [*rows, ("missing", answer.missing)]
+    cited = [short(citation.unit_id or citation.turn or "") for citation in answer.citations]
+    state = ("intact", "green") if one.intact else ("NOT INTACT", "bold red")
+    rows.append(("cites", Text(f"{', '.join(dict.fromkeys(cited))}: ").append(*state)))
+    rows += [("written back", f"{decision.op}: {decision.reason}") for decision in one.decisions]
+    return [*rows, *((short(unit.id), Text(show_controls(unit.text), style="green")) for unit in one.units)]
 
 
 def _sums(result: Demo) -> Group:
@@ -137,9 +194,9 @@ def _tier(one: DemoAnswer) -> str:
 def _next(result: Demo) -> list[Text]:
     own = next_step("Your own chats (exports of WhatsApp, Slack, ChatGPT, …)", f"{program()} ingest FILE")
     if not result.kept:
-        again = f"{program()} demo --store demo-memory"
+        again = f"{program()} demo {'--recorded ' if result.notice else ''}--store demo-memory"
         return [next_step("This memory is gone now. Keep one to look around", again), own]
-    where = shlex.join(["--store", str(result.store), "--space", SPACE])
+    where = shlex.join(["--store", str(result.store), "--space", result.space])
     asked = shlex.quote("When is the canoe ready?")
     return [
         next_step("The whole trail of the last answer", f"{program()} audit {where}"),
