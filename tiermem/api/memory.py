@@ -51,6 +51,7 @@ from tiermem.api.workspace import AsyncWorkspace, TimeframeLike, Workspace, as_a
 from tiermem.dialogue import Conversation, DialogueSession, TimeLike
 from tiermem.errors import (
     InvalidInput,
+    UnknownId,
     agent_in,
     text_in,
 )
@@ -832,20 +833,24 @@ class AsyncMemory:
     async def withdraw(self, unit_id: str, *, reason: str = "", dry_run: bool = False) -> Withdrawn:
         """Take a unit back: it is recalled no more, and what it superseded returns.
 
+        The address of a turn names the unit that rests on it, extracts apart, or all words of the turn where
+        there is none; `InvalidInput` where there are several.
         The words that only it rests on stay on their page, are shown as taken back, with the reason, and are
         no evidence: no answer, context or unit is made of them. Words that a unit which holds rests on too
         stay evidence; `Withdrawn.beside` names these. What other words tell of the same stays.
         The record of both stays, and `units(as_of=…)` shows what held when. `restore` undoes it. With
         `dry_run` nothing is done, and the report says what would be; it needs no reason. Raises `UnknownId`.
         """
-        tried, unit = arguments.switch(dry_run, "dry_run"), arguments.unit(unit_id)
+        tried, named = arguments.switch(dry_run, "dry_run"), arguments.unit_or_turn(unit_id)
         components, why = (
             self._caller.components if tried else self._caller.writable,
             arguments.reason_unless(tried, reason),
         )
-        unit = self._caller.own_unit(unit)
+        unit = await self._unit_named(named, dry_run=tried)
+        if tried and components.ledger.tier1.unit(unit.id) is None:
+            return Withdrawn(unit=unit, returned=(), proposed=True)
         async with self._lock.shared():
-            done = await components.writer.withdraw(unit, why, dry_run=tried)
+            done = await components.writer.withdraw(self._caller.own_unit(unit.id), why, dry_run=tried)
         return replace(
             done,
             returned=self._caller.visible_units(done.returned),
@@ -856,10 +861,16 @@ class AsyncMemory:
     async def restore(self, unit_id: str, *, reason: str) -> Restored:
         """Undo `withdraw`: the unit holds again, its words are evidence, what it supersedes does not hold.
 
+        The address of a turn names what of it was withdrawn.
         A unit that holds stays as it is, and nothing is recorded. Raises `UnknownId`, and `InvalidInput` for
         one that was not withdrawn and that a newer one supersedes.
         """
-        components, unit, why = self._caller.writable, arguments.unit(unit_id), arguments.reason(reason)
+        components, named = self._caller.writable, arguments.unit_or_turn(unit_id)
+        why = arguments.reason(reason)
+        if is_address(named):
+            unit = await self._caller.reader.withdrawn_of_turn(TurnAddress(named))
+        else:
+            unit = UnitId(named)
         unit = self._caller.own_unit(unit)
         async with self._lock.shared():
             return await components.writer.restore(unit, why)
@@ -901,33 +912,45 @@ class AsyncMemory:
     ) -> Remembered:
         """`remember` what holds in place of a unit, which is superseded; in the unit's session by default.
 
-        The address of a turn names the unit that rests on it, if there is one alone. The words that only that
-        unit rests on are shown as taken back and are no evidence, as by `withdraw`.
+        The address of a turn names what it does for `withdraw`. The words that only that unit rests on are
+        shown as taken back and are no evidence, as by `withdraw`.
         `trail` shows both; withdrawing the correction brings the old unit back. Raises `UnknownId`, and
         `InvalidInput` where `remember` does, for a unit that no longer holds, and for one that is trusted
         more than its correction.
         """
         components, into = self._caller.writable, arguments.any_session(session)
-        unit = self._caller.own_unit(await self._unit_to_correct(arguments.unit_or_turn(unit_id)))
+        named = arguments.unit_or_turn(unit_id)
         turn = read_statement(self._caller, text_in(text, "text"), said)
+        unit = self._caller.own_unit((await self._unit_named(named)).id)
         turn = replace(turn, agent=turn.agent or self._correcting_for(unit))
         async with self._lock.shared():
             done = await components.writer.correct(unit, turn, session=into)
         return await self._finish_statement(done)
 
-    async def _unit_to_correct(self, named: UnitId | TurnAddress) -> UnitId:
+    async def _unit_named(self, named: UnitId | TurnAddress, *, dry_run: bool = False) -> SummaryUnit:
+        """The unit of an id, or of a turn; where it has none, one of its words, recorded but in a dry run."""
+        components, caller = self._caller.components, self._caller
         if not is_address(named):
-            return UnitId(named)
-        units = await self._caller.reader.units_of_turn(TurnAddress(named))
-        if len(units) != 1:
-            listed = "".join(f"\n  {unit.id}: {unit.text}" for unit in units)
-            what = (
-                f"several units rest on it; correct one of them by its id:{listed}"
-                if units
-                else ("no unit rests on it: `remember` what holds")
-            )
-            raise InvalidInput(f"turn {named!r} cannot be corrected by its address: {what}")
-        return units[0].id
+            unit = components.ledger.tier1.unit(caller.own_unit(UnitId(named)))
+            assert unit is not None  # noqa: S101  (`own_unit` has found it)
+            return unit
+        address = TurnAddress(named)
+        resting = [unit for unit in await caller.reader.units_of_turn(address) if not unit.is_extract]
+        if len(resting) > 1:
+            listed = "".join(f"\n  {unit.id}: {unit.text}" for unit in resting)
+            raise InvalidInput(f"several units rest on turn {named!r}; name one of them by its id:{listed}")
+        if resting:
+            return resting[0]
+        page = await caller.reader.page(address)
+        line = next(line for line in page.lines if line.address == address)
+        if line.turn is None:
+            raise InvalidInput(f"the words of turn {named!r} were erased")
+        if not caller.sees.owns((page.agent,)):
+            raise UnknownId(f"turn {named!r} is of another agent, who alone may take it back")
+        if dry_run:
+            return components.writer.unit_of_words(page, line)
+        async with self._lock.shared():
+            return await components.writer.record_turn(page.session, line.seq)
 
     def _correcting_for(self, unit_id: UnitId) -> str | None:
         """Whose a correction is: whose the unit is that it corrects, so that no other gets to see it."""

@@ -335,6 +335,30 @@ class Reader:
         units = map(self._ledger.tier1.unit, self._ledger.tier1.units_on(spans))
         return tuple(unit for unit in units if unit is not None and self._sees.unit(unit))
 
+    async def withdrawn_of_turn(self, address: TurnAddress) -> UnitId:
+        """The unit on a turn that was withdrawn, the one with most of its words if that took others along.
+
+        Raises `UnknownId`, and `InvalidInput` where nothing of the turn was withdrawn, or several units were.
+        """
+        page, tier1 = await self.page(address), self._ledger.tier1
+        line = next(line for line in page.lines if line.address == address)
+        units = [
+            unit
+            for unit in tier1.units_of_page(page.id, inactive=True)
+            if self._sees.unit(unit)
+            and tier1.retired_because(unit.id) is not None
+            and any(line.touches(span) for span in unit.spans)
+        ]
+        whole = [
+            unit for unit in units if unit.spans == (Span(page_id=page.id, start=line.body, end=line.end),)
+        ]
+        found = whole or [unit for unit in units if not unit.is_extract]
+        if len(found) != 1:
+            listed = "".join(f"\n  {unit.id}: {unit.text}" for unit in units)
+            what = f"name one of these units by its id:{listed}" if units else "nothing of it was withdrawn"
+            raise InvalidInput(f"turn {address!r} cannot be restored by its address: {what}")
+        return found[0].id
+
     async def open_pages(self, session: SessionId | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""
         return tuple(filter(self._sees.page, await self._ledger.open_pages(session)))

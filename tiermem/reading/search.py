@@ -193,8 +193,8 @@ class LookUp:
     async def units(self, query: str, *, limit: int, extracts: bool = False) -> FoundEvidence:
         """Units active in the view, best first; hits that name no such unit are dropped and counted.
 
-        Without `extracts` those that say something which their turns do not: an extract is a part of a turn, and
-        is listed where it is shared and the turn may not be seen.
+        Without `extracts` those that say something which their turns do not: an extract is a part of a turn,
+        and is listed where it is shared and the turn may not be seen.
         """
         pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
         found, looked = await self._units(query, limit, pool, extracts)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from anyio import to_thread
 
-from pagestore import Page, PageId
+from pagestore import Page, PageId, PageLine
 from pagestore.codec import opened_as
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Distilled, Redistilled, summary_unit_id
@@ -34,7 +34,7 @@ from tiermem.proof import link, only_concluded, proof_rank
 from tiermem.reasoning.interface import Engine
 from tiermem.text import omissions, page_literals
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
-from tiermem.writing.extract import extract
+from tiermem.writing.extract import extract, extract_turn
 from tiermem.writing.importance import importance_of
 from tiermem.writing.quotation import quotations
 
@@ -156,6 +156,11 @@ def extract_units(pages: Sequence[Page], *, trust: TrustLevels = DEFAULT_TRUST) 
         for fact in extract(page):
             _add_unit(made, _unit(fact, "summary", (page,), EXTRACT, trust))
     return made
+
+
+def turn_unit(page: Page, line: PageLine, *, trust: TrustLevels) -> SummaryUnit:
+    """All words of a turn as a unit, which can be withdrawn and corrected."""
+    return _unit(extract_turn(page, line), "summary", (page,), EXTRACT, trust)
 
 
 def _add_unit(made: UnitsMade, unit: SummaryUnit) -> None:

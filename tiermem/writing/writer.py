@@ -18,7 +18,7 @@ from datetime import datetime
 import anyio
 from anyio import to_thread
 
-from pagestore import Appended, Page, PageId, PageInfo, SessionId, Span, Turn, TurnTimes
+from pagestore import Appended, Page, PageId, PageInfo, PageLine, SessionId, Span, Turn, TurnTimes
 from pagestore.errors import Corrupt, PageStoreError
 from tiermem.dialogue import chat_of, without_day
 from tiermem.errors import (
@@ -73,7 +73,7 @@ from tiermem.text.withheld import without_unsearched
 from tiermem.writing.agents import AgentNames
 from tiermem.writing.batches import batches
 from tiermem.writing.concluding import write_conclusion
-from tiermem.writing.distil import distil, redistil
+from tiermem.writing.distil import distil, redistil, turn_unit
 from tiermem.writing.duplicates import find_duplicate
 from tiermem.writing.erase import Eraser, Erasure, Proposal, Selection
 from tiermem.writing.idle import idle_by_clock, idle_by_said_time, left_behind, next_look
@@ -435,14 +435,17 @@ class Writer:
     async def withdraw(self, unit_id: UnitId, reason: str, *, dry_run: bool = False) -> Withdrawn:
         """Take a unit back: it stays on record, is recalled no more, and what it superseded returns.
 
-        Words that no unit rests on which holds are no evidence from now on. Withdrawing it again writes
-        nothing, and neither does a `dry_run`, which says what would come of it. Raises `UnknownId`.
+        Extracts of its words go with it. Words that no unit rests on which holds are no evidence from now on.
+        Withdrawing it again writes nothing, and neither does a `dry_run`, which says what would come of it.
+        Raises `UnknownId`.
         """
         async with self._one_decides:
             tier1, unit = self._ledger.tier1, self._unit(unit_id)
             before = {older for older in unit.supersedes if tier1.is_active(older)}
             if tier1.retired_because(unit_id) is None:
-                tier1 = await self._retire(Retired(unit_ids=(unit_id,), reason=reason), dry_run=dry_run)
+                within = (one.id for one in _extracts_within(tier1, unit) if tier1.is_active(one.id))
+                entry = Retired(unit_ids=(unit_id, *within), reason=reason)
+                tier1 = await self._retire(entry, dry_run=dry_run)
             older = (tier1.unit(older) for older in unit.supersedes if older not in before)
             returned = tuple(one for one in older if one is not None and tier1.is_active(one.id))
             return Withdrawn(
@@ -456,6 +459,25 @@ class Writer:
         await self._ledger.write(entry)
         await self._projection.attempt()
         return self._ledger.tier1
+
+    def unit_of_words(self, page: Page, line: PageLine) -> SummaryUnit:
+        """All words of a turn of this page as a unit, which is not recorded."""
+        return turn_unit(page, line, trust=self._options.trust)
+
+    async def record_turn(self, session: SessionId, seq: int) -> SummaryUnit:
+        """All words of a turn as a unit that is on record, so that they can be taken back; its page seals.
+
+        Raises `UnknownId` where the turn was erased.
+        """
+        await self._ledger.seal(session)
+        since = self._ledger.erasures_by_others
+        page = await self._page_with(session, seq)
+        unit = self.unit_of_words(page, next(line for line in page.lines if line.seq == seq))
+        if self._ledger.tier1.unit(unit.id) is not None:
+            return unit
+        if await self._ledger.write_unless_erased(Stated(unit=unit), since=since) is None:
+            raise UnknownId(f"turn {seq} of session {session!r} was erased meanwhile")
+        return unit
 
     async def restore(self, unit_id: UnitId, reason: str) -> Restored:
         """Undo `withdraw`; a unit that is not withdrawn stays as it is, and nothing is written.
@@ -479,7 +501,10 @@ class Writer:
             if withdrawn and grown:
                 raise InvalidInput(f"unit {grown[0]!r} says more by now than when it was merged: keep it")
             if withdrawn:
-                await self._ledger.write(Reinstated(unit_ids=(unit_id,), reason=reason))
+                why = tier1.retired_because(unit_id)
+                within = (one.id for one in _extracts_within(tier1, unit))
+                together = (one for one in within if tier1.retired_because(one) == why)
+                await self._ledger.write(Reinstated(unit_ids=(unit_id, *together), reason=reason))
                 await self._projection.attempt()
         tier1 = self._ledger.tier1
         older = (tier1.unit(older) for older in unit.supersedes if older in before)
@@ -529,10 +554,14 @@ class Writer:
         """Record a turn as a unit, from its words as they are then; where it was erased, `InvalidInput`."""
         while True:
             since = self._ledger.erasures_by_others
-            page = await self._page_with(session, seq)
-            older = () if corrects is None else (corrects.id, *corrects.supersedes)
+            page, tier1 = await self._page_with(session, seq), self._ledger.tier1
+            older: tuple[UnitId, ...] = ()
+            corrected: tuple[UnitId, ...] = ()
+            if corrects is not None:
+                within = tuple(one.id for one in _extracts_within(tier1, corrects) if tier1.is_active(one.id))
+                older = (corrects.id, *corrects.supersedes, *within)
+                corrected = (*tier1.corrected_with(corrects.id), *within)
             unit = stated_unit(page, seq, self._options.trust, older)
-            corrected = () if corrects is None else self._ledger.tier1.corrected_with(corrects.id)
             entry = Stated(unit=unit, corrects=corrected)
             if await self._ledger.write_unless_erased(entry, since=since) is not None:
                 return page, unit
@@ -770,6 +799,23 @@ def _newest_at(span: Span, older: Iterable[Older]) -> str | None:
     """The id of the newest version where an older one is at a span."""
     at = (one for one in older if one.page_id == span.page_id and one.line.touches(span))
     return next((one.newest_id for one in at), None)
+
+
+def _extracts_within(tier1: Tier1, unit: SummaryUnit) -> list[SummaryUnit]:
+    """The other extracts all of whose words a unit rests on; they follow it when it is taken back."""
+    pages = dict.fromkeys(span.page_id for span in unit.spans)
+    others = {one.id: one for page_id in pages for one in tier1.units_of_page(page_id, inactive=True)}
+    return [
+        one
+        for one in others.values()
+        if one.is_extract
+        and one.id != unit.id
+        and all(any(_holds(span, part) for span in unit.spans) for part in one.spans)
+    ]
+
+
+def _holds(span: Span, part: Span) -> bool:
+    return span.page_id == part.page_id and span.start <= part.start and part.end <= span.end
 
 
 def _overlapping_units(tier1: Tier1, unit: SummaryUnit) -> tuple[SummaryUnit, ...]:

@@ -11,9 +11,7 @@ from tiermem.apps.cli.remember import remembered
 
 
 def correct(
-    unit_id: Annotated[
-        str, typer.Argument(help="A unit's id, a beginning that only one has, or the address of a turn.")
-    ],
+    unit_id: options.UnitOrTurn,
     text: Annotated[str, typer.Argument(help="What holds in its place, in a sentence.")],
     *,
     attribution: options.FactOptions,

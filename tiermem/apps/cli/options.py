@@ -102,6 +102,12 @@ PageId = Annotated[
     str, typer.Argument(help="A page id, a beginning that only one page has, or the address of a turn.")
 ]
 UnitId = Annotated[str, typer.Argument(help="A unit's id, or a beginning that only one has.")]
+UnitOrTurn = Annotated[
+    str,
+    typer.Argument(
+        metavar="UNIT_ID", help="A unit's id, a beginning that only one has, or the address of a turn."
+    ),
+]
 
 
 def needs_reason(reason: str, *, dry_run: bool) -> None:

@@ -10,7 +10,7 @@ from tiermem.apps.present.tables import pairs, still_rests
 
 
 def withdraw(
-    unit_id: options.UnitId,
+    unit_id: options.UnitOrTurn,
     *,
     reason: options.ReasonUnlessTried = "",
     dry_run: options.DryRun = False,

@@ -101,19 +101,23 @@ class UnitsFold:
         return any(both.issubset(self.merged(retired)) for retired in merged)
 
     def taken_back(self, page_id: PageId) -> tuple[TakenBack, ...]:
-        """The words of a page that a unit which was withdrawn or corrected rests on, and no active one."""
+        """The words of a page that a unit which was withdrawn or corrected rests on, and no active one.
+
+        What went together with larger words, for the same reason, is not listed beside them.
+        """
         if not (self._retired or self._corrected_by):
             return ()
         units = self.units_of_page(page_id, inactive=True)
         kept = [span for unit in units if self.is_active(unit.id) for span in unit.spans]
-        return tuple(
+        found = [
             TakenBack(span=left, reason=reason, unit_id=unit.id)
             for unit in units
             if (reason := self._taken_back_because(unit.id)) is not None
             for span in unit.spans
             if span.page_id == page_id
             for left in _uncovered(span, kept)
-        )
+        ]
+        return tuple(one for one in found if not any(_is_part_of(one, other) for other in found))
 
     def _taken_back_because(self, unit_id: UnitId) -> str | None:
         if unit_id in self._retired:
@@ -201,6 +205,12 @@ class UnitsFold:
 def newer_than(changes: dict[UnitId, int], seq: int) -> tuple[UnitId, ...]:
     """The units that a record after `seq` changed, oldest first; `changes` is in the order of records."""
     return tuple(takewhile(lambda unit_id: changes[unit_id] > seq, reversed(changes)))[::-1]
+
+
+def _is_part_of(one: TakenBack, other: TakenBack) -> bool:
+    """Whether words are some of other words that were taken back for the same reason."""
+    inside = other.span.start <= one.span.start and one.span.end <= other.span.end
+    return inside and one.span != other.span and one.reason == other.reason
 
 
 def _uncovered(span: Span, others: Iterable[Span]) -> Iterator[Span]:
