@@ -31,7 +31,7 @@ _FEWEST, _FEWEST_STEMS = 3, 2
 def extract_turn(page: Page, line: PageLine) -> LinkedFact:
     """All words of a turn as `Speaker: words`, with their place. The line is one with a turn."""
     speaker = line.turn.speaker if line.turn is not None else ""
-    return _quoted(page, speaker, line.body, line.end)
+    return _words_as_fact(page, speaker, line.body, line.end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +60,12 @@ def _sentences(page: Page, line: PageLine) -> Iterator[_Sentence]:
     for piece in sentences(page.text[line.body : line.end]):
         stems = frozenset(search_stems(piece.text))
         if len(stems) >= _FEWEST_STEMS and _may_be_unit(piece.text):
-            fact = _quoted(page, line.turn.speaker, line.body + piece.start, line.body + piece.end)
+            fact = _words_as_fact(page, line.turn.speaker, line.body + piece.start, line.body + piece.end)
             if _is_speech_of(line.turn.speaker, fact.claim) and not instruction_like(fact.claim):
                 yield _Sentence(fact=fact, stems=stems)
 
 
-def _quoted(page: Page, speaker: str, start: int, end: int) -> LinkedFact:
+def _words_as_fact(page: Page, speaker: str, start: int, end: int) -> LinkedFact:
     words, span = page.text[start:end], Span(page_id=page.id, start=start, end=end)
     text = f"{speaker}: {' '.join(words.split())}"
     return LinkedFact(claim=text, quotes=(words,), spans=(span,), support="quoted")

@@ -103,7 +103,7 @@ class UnitsFold:
     def taken_back(self, page_id: PageId) -> tuple[TakenBack, ...]:
         """The words of a page that a unit which was withdrawn or corrected rests on, and no active one.
 
-        What went together with larger words, for the same reason, is not listed beside them.
+        A part of longer words that were taken back for the same reason is left out.
         """
         if not (self._retired or self._corrected_by):
             return ()
