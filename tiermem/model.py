@@ -197,7 +197,8 @@ def lines_as_text(heading: str, lines: Iterable[CitedSentence]) -> str:
 
 
 EXTRACT: Final = "extract"
-"""What made the units of a memory without a model."""
+IMPORTED: Final = "imported"
+"""What made the units of a memory without a model: a choice of sentences, or another memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

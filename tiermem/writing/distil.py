@@ -21,6 +21,7 @@ from tiermem.ledger import Distilled, Redistilled, summary_unit_id
 from tiermem.llm.meter import counted, step
 from tiermem.model import (
     EXTRACT,
+    IMPORTED,
     Claim,
     LinkedFact,
     Rejected,
@@ -34,7 +35,7 @@ from tiermem.proof import link, only_concluded, proof_rank
 from tiermem.reasoning.interface import Engine
 from tiermem.text import omissions, page_literals
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
-from tiermem.writing.extract import extract, extract_turn
+from tiermem.writing.extract import extract, extract_turn, imported_facts
 from tiermem.writing.importance import importance_of
 from tiermem.writing.quotation import quotations
 
@@ -150,11 +151,13 @@ def prove_claims(
 
 
 def extract_units(pages: Sequence[Page], *, trust: TrustLevels = DEFAULT_TRUST) -> UnitsMade:
-    """Sentences of these pages as units, each once."""
+    """Sentences of these pages as units, and all that another memory stated there, each once."""
     made = UnitsMade()
     for page in pages:
         for fact in extract(page):
             _add_unit(made, _unit(fact, "summary", (page,), EXTRACT, trust))
+        for fact in imported_facts(page):
+            _add_unit(made, _unit(fact, "summary", (page,), IMPORTED, trust))
     return made
 
 

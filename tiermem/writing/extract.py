@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from pagestore import Page, PageLine, Span
 from tiermem.model import LinkedFact
+from tiermem.proof import is_concluded
 from tiermem.text.instructions import instruction_like
 from tiermem.text.placeholders import is_placeholder
 from tiermem.text.readings import speech
@@ -26,6 +27,12 @@ _LONGEST = 400
 """Characters of a sentence; a longer run of words is none that could be displayed."""
 _FEWEST, _FEWEST_STEMS = 3, 2
 """Words of a sentence that says something, and different ones of these that are no stop words."""
+
+
+def imported_facts(page: Page) -> tuple[LinkedFact, ...]:
+    """What another memory stated, a fact for each turn; what reads like an instruction is left out."""
+    facts = (extract_turn(page, line) for line in page.lines if line.turn and is_concluded(line.turn))
+    return tuple(fact for fact in facts if fact.quotes[0].strip() and not instruction_like(fact.claim))
 
 
 def extract_turn(page: Page, line: PageLine) -> LinkedFact:
@@ -55,7 +62,7 @@ def extract(page: Page) -> tuple[LinkedFact, ...]:
 
 def _sentences(page: Page, line: PageLine) -> Iterator[_Sentence]:
     """The sentences of a line that may be a unit."""
-    if line.turn is None:
+    if line.turn is None or is_concluded(line.turn):
         return
     for piece in sentences(page.text[line.body : line.end]):
         stems = frozenset(search_stems(piece.text))
