@@ -222,6 +222,34 @@ def not_one_of(given: object, names: Iterable[str], *, or_: str = "") -> str:
     return f"{shown(given)} is not known: give {choice}{meant}"
 
 
+_NAMES_ELSEWHERE = {
+    **dict.fromkeys(("k", "n", "top_k", "topk", "n_results", "num_results", "max_results", "size"), "limit"),
+    **dict.fromkeys(("filter", "filters", "metadata", "metadata_filter", "meta"), "where"),
+    **dict.fromkeys(("max_token", "token_limit", "tokens", "token_budget"), "max_tokens"),
+    **dict.fromkeys(("after", "since", "start"), "said_after"),
+    **dict.fromkeys(("before", "end"), "said_before"),
+    **dict.fromkeys(("timestamp", "time", "date", "created_at"), "said_at"),
+    **dict.fromkeys(("run_id", "session_id", "thread_id", "conversation_id"), "session"),
+    **dict.fromkeys(("name", "author", "user"), "speaker"),
+}
+"""What users of other libraries call an argument."""
+_SPACES = ("user_id", "user", "tenant", "namespace", "collection")
+
+
+def unknown_keyword(method: str, given: str, known: Iterable[str]) -> TypeError:
+    """The error for a keyword that a method does not take: all that it takes, the likely one first."""
+    names = list(known)
+    near = get_close_matches(given.lower(), names, n=1)
+    meant = next((one for one in (_NAMES_ELSEWHERE.get(given), *near) if one in names), None)
+    ordered = sorted(names, key=lambda name: name != meant)
+    what = f"it takes {', '.join(ordered)}" if names else "it takes none"
+    if meant is not None:
+        what = f"did you mean {meant!r}? {what.capitalize()}"
+    elif given in _SPACES:
+        what = f"users have spaces of their own, open(…, space='ann'); {what}"
+    return TypeError(f"{method}() has no argument {given!r}: {what}")
+
+
 def unexpected(error: Exception, what: str) -> str:
     """An unexpected error, in one line: its type, the place that raised it, and its message.
 

@@ -363,3 +363,27 @@ def test_a_tilde_is_the_home_directory(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("path", ["~nobody-of-this-name/memory", "a~b", "./~"])
 def test_other_tildes_are_kept(path: str) -> None:
     assert place(path, "path") == path
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "expected"),
+    [
+        (
+            "search",
+            {"k": 3},
+            r"search\(\) has no argument 'k': did you mean 'limit'\? It takes limit, query, ",
+        ),
+        ("search", {"filters": {}}, r"did you mean 'where'\? It takes where, query, limit, kind, "),
+        ("search", {"user_id": "ann"}, r"users have spaces of their own, open\(…, space='ann'\); it takes"),
+        ("context", {"max_token": 9}, r"did you mean 'max_tokens'\? It takes max_tokens, question, "),
+        ("add", {"timestamp": "2024"}, r"add\(\) has no argument 'timestamp': did you mean 'said_at'\?"),
+        ("add", {"metadatas": {}}, r"did you mean 'metadata'\? It takes metadata, turns, session, "),
+        ("remember", {"author": "Ann"}, r"did you mean 'speaker'\? It takes speaker, fact, session, "),
+        ("ask", {"k": 3}, r"ask\(\) has no argument 'k': it takes question, as_of, budget, mode, "),
+    ],
+)
+def test_an_unknown_keyword_names_all_arguments_and_the_likely_one_first(
+    memory: Any, method: str, given: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(TypeError, match=expected):
+        getattr(memory, method)("roof", **given)

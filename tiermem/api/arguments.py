@@ -400,15 +400,8 @@ def judge(value: object, levels: TrustLevels) -> str:
     return by
 
 
-def no_other(given: Mapping[str, object], keywords: type) -> None:
-    """Raise `TypeError` for a keyword that a method does not take, as Python does for one not written out."""
-    for name in given.keys() - keywords.__annotations__.keys():
-        raise TypeError(f"the keyword {not_one_of(name, keywords.__annotations__)}")
-
-
 def scope(only: Filters, levels: TrustLevels, *, as_of: object = None) -> Scope:
     """What a question is confined to."""
-    no_other(only, Filters)
     return Scope(
         session=any_session(only.get("session")),
         as_of=past(as_of),

@@ -117,7 +117,6 @@ def _spans_under(source: Evidence | SummaryUnit | MarkedPage | Answer) -> Iterab
 
 def read_turns(caller: SpaceCaller, turns: Says | Iterable[Says], said: Attribution) -> tuple[Turn, ...]:
     """What a caller gives, as turns of that caller with their stamps of trust; raises `InvalidInput`."""
-    arguments.no_other(said, Attribution)
     given = as_turns(
         turns,
         speaker=said.get("speaker"),

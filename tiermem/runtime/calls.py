@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial, wraps
+from inspect import signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import anyio
 
-from tiermem.errors import MemoryClosed
+from tiermem.errors import MemoryClosed, unknown_keyword
 from tiermem.observing import observed
 from tiermem.wire import Right
 
@@ -115,8 +116,13 @@ def _call(method: _Method[_H, _P, _T], *, finish: bool) -> _Call[_H, _P, _T]:
     def space_of(memory: _H) -> str | None:
         return None if memory._calls.closing else getattr(memory, "space", None)  # noqa: SLF001  # its own
 
+    names = [name for name in signature(method).parameters if name != "self"]
+    known = frozenset(names)
+
     @wraps(method)
     async def call(self: _H, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        for name in kwargs.keys() - known:
+            raise unknown_keyword(method.__name__, name, names)
         with observed(lambda one: one.memory_called(method.__name__, space_of(self))) as done:
             run = partial(method, self, *args, **kwargs)
             result = await self._calls.run(run, finish=finish, before=self._catch_up)

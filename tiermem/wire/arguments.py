@@ -17,7 +17,7 @@ from pagestore import Checkpoint, Turn
 from pagestore.values import checkpoint_of
 from tiermem.dialogue.interface import DialogueSession, ImportedTurn
 from tiermem.dialogue.metadata import metadata_in
-from tiermem.errors import InvalidInput, not_one_of, shown
+from tiermem.errors import InvalidInput, not_one_of, shown, unknown_keyword
 from tiermem.model import Answer, Budget, Evidence
 from tiermem.wire.operations import Operation
 from tiermem.wire.values import plain, read_as
@@ -35,7 +35,7 @@ def given_as_json(operation: Operation, args: tuple[Any, ...], keywords: Mapping
     Raises `TypeError` as the method itself does, `InvalidInput` for what cannot go over HTTP.
     """
     for name in keywords.keys() - operation.hints.keys():
-        raise TypeError(f"the keyword {not_one_of(name, operation.hints)}")
+        raise unknown_keyword(operation.name, name, operation.hints)
     given = operation.signature.bind(*args, **keywords).arguments
     if given.get("into") is not None:
         raise InvalidInput("into: a workspace needs a memory in this process, and this one is over HTTP")
