@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from pagestore.address import turn_address
@@ -144,17 +144,16 @@ def turn_part_of(line: Line) -> TurnPart:
     """The turn a line holds, or what is left of it, on its way to a page."""
     fields = line.fields
     part, parts = fields.get("p", (1, 1))
-    said = TurnPart(
+    is_gone = fields["t"] == "gone"
+    return TurnPart(
         seq=line.seq,
-        turn=None,
+        turn=None if is_gone else _turn_of(fields),
         part=part,
         parts=parts,
         length=fields.get("n", 0),
+        recorded_at=None if is_gone else _moment(fields, "at"),
         address=turn_address(line.seq, line.digest),
     )
-    if fields["t"] == "gone":
-        return said
-    return replace(said, turn=_turn_of(fields), recorded_at=_moment(fields, "at"))
 
 
 def _turn_of(fields: Fields) -> Turn:

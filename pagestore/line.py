@@ -109,7 +109,7 @@ def decode(raw: bytes) -> Fields | None:
     if not is_intact(raw):
         return None
     try:
-        fields = json.loads(raw)
+        fields = json.loads(raw.decode("utf-8", "surrogatepass"))  # without guessing the encoding
     except (ValueError, RecursionError):
         return None
     if not isinstance(fields, dict):

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from pagestore.errors import InvalidInput
 from pagestore.values import PageLine, Turn, TurnAddress
@@ -55,12 +56,16 @@ class RenderedTurn:
 
 def as_rendered(turn: Turn, part: int = 1, parts: int = 1) -> RenderedTurn:
     """The turn as a page shows it: speaker in printable characters, line breaks of every kind as one kind."""
-    speaker = (c if c.isprintable() and c not in "[]:" else "_" for c in turn.speaker[:_SPEAKER_LENGTH])
     return RenderedTurn(
         said_at=_moment(turn.said_at) + (f", part {part} of {parts}" if parts > 1 else ""),
-        speaker="".join(speaker) or "_",
-        text=_BREAK.sub("\n", turn.text),
+        speaker=_printable_speaker(turn.speaker[:_SPEAKER_LENGTH]),
+        text=turn.text if turn.text.isprintable() else _BREAK.sub("\n", turn.text),
     )
+
+
+@lru_cache(maxsize=1024)
+def _printable_speaker(name: str) -> str:
+    return "".join(c if c.isprintable() and c not in "[]:" else "_" for c in name) or "_"
 
 
 def _moment(said_at: datetime | None) -> str:

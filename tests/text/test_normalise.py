@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiermem.text import normalise
+from tiermem.text import fold_text, normalise
 
 any_text = st.text(st.characters(), max_size=80)
 
@@ -46,3 +46,15 @@ def test_every_normalised_character_knows_where_it_came_from(text: str, data: st
         at = data.draw(st.integers(0, len(made.text) - 1))
         start, end = made.original(at, at + 1)
         assert made.text[at] in normalise(f"x{text[start:end]}x").text
+
+
+@settings(max_examples=500)
+@given(st.one_of(any_text, st.text(st.characters(max_codepoint=127), max_size=80)))
+def test_folding_gives_the_normalised_text(text: str) -> None:
+    assert fold_text(text) == normalise(text).text
+
+
+def test_folding_treats_every_ascii_character_alike() -> None:
+    for code in range(128):
+        for text in (chr(code), f"a{chr(code)}b", f" {chr(code)}{chr(code)} A"):
+            assert fold_text(text) == normalise(text).text, code

@@ -260,7 +260,7 @@ class Table:
     def rarities(self, field: str, terms: Sequence[int], corpus: NDArray[np.bool_]) -> list[float]:
         """The IDF of each term among the entries of the corpus."""
         column, count = self._terms[field], int(corpus.sum())
-        holders = (corpus[column.owner.rows[column.terms.rows == term]].sum() for term in terms)
+        holders = (corpus[column.owner.rows[column.holding(term)]].sum() for term in terms)
         return [rarity(count, int(holding)) for holding in holders]
 
     def _by_vector(self, probe: Probe, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -275,21 +275,26 @@ class Table:
                 owner, numbers = owner[here], numbers[here]
             # Not by `@`: its threads take three times the work to be done no sooner, and what a row scores
             # would depend on the rows beside it.
-            np.maximum.at(scores, owner, np.einsum("ij,j->i", numbers, asked))
+            cosines = np.einsum("ij,j->i", numbers, asked)
+            first = np.flatnonzero(np.diff(owner, prepend=-1))  # owners are in rising order
+            scores[owner[first]] = np.maximum.reduceat(cosines, first)
         return scores
 
     def _by_terms(self, probe: Probe, corpus: NDArray[np.bool_]) -> NDArray[np.float64]:
         """BM25 with the IDF of the corpus, where an entry of it has one of the terms."""
         column = self._terms[probe.field]
-        owner, terms, weights = column.owner.rows, column.terms.rows, column.weights.rows
+        owner, weights = column.owner.rows, column.weights.rows
         count = int(corpus.sum())
         scores = np.zeros(len(self._payloads))
         touched = np.zeros(len(self._payloads), dtype=bool)
         for term, asked in cast("Terms", probe.by).items():
-            here = np.flatnonzero(terms == term)
-            here = here[corpus[owner[here]]]
-            scores[owner[here]] += asked * rarity(count, len(here)) * weights[here]
-            touched[owner[here]] = True
+            here = column.holding(term)
+            places = owner[here]
+            allowed = corpus[places]
+            if not allowed.all():
+                here, places = here[allowed], places[allowed]
+            scores[places] += asked * rarity(count, len(here)) * weights[here]
+            touched[places] = True
         return np.where(touched, scores, -math.inf)
 
 
@@ -381,7 +386,26 @@ class _Vectors(_Rows):
 class _Terms(_Rows):
     def __init__(self) -> None:
         self.terms, self.weights = _Growing("<u4"), _Growing("<f4")
+        self._order: NDArray[np.int32] = np.zeros(0, np.int32)
+        self._ordered: NDArray[np.uint32] = np.zeros(0, np.uint32)
         super().__init__(self.terms, self.weights)
+
+    def holding(self, term: int) -> NDArray[np.intp]:
+        """The rows of a term, in rising order. Rows are sorted once, and again when a quarter is new."""
+        terms = self.terms.rows
+        if len(terms) - len(self._order) > max(FEW, len(self._order) // 4):
+            self._order = np.argsort(terms, kind="stable").astype(np.int32)
+            self._ordered = terms[self._order]
+        wanted = np.uint32(term)  # of another kind, all terms would be copied
+        first = np.searchsorted(self._ordered, wanted)
+        last = np.searchsorted(self._ordered, wanted, side="right")
+        newer = np.flatnonzero(terms[len(self._order) :] == term) + len(self._order)
+        return np.concatenate([self._order[first:last].astype(np.intp), newer])
+
+    def keep(self, there: NDArray[np.bool_], places: NDArray[np.intp]) -> None:
+        """See `_Rows.keep`."""
+        super().keep(there, places)
+        self._order, self._ordered = self._order[:0], self._ordered[:0]
 
     def append(self, first: int, given: Sequence[bytes]) -> None:
         """The packed terms of each place from `first` on."""

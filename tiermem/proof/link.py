@@ -19,7 +19,7 @@ from tiermem.proof.grade import Grade, grade
 from tiermem.proof.ground import Ground, QuotedTurn, gives_words_to_stranger, is_event_dated
 from tiermem.text.instructions import instruction_like
 from tiermem.text.literals import Source
-from tiermem.text.normalise import normalise
+from tiermem.text.normalise import fold_text
 from tiermem.text.quotes import MAX_PLACES, QuotePlace, find_quotes
 from tiermem.text.readings import Speech, is_only_question, speech
 from tiermem.text.taken_back import kept, remaining
@@ -119,7 +119,7 @@ def _grade_own_words(own: Speech, mine: Ground) -> tuple[Grade, list[str]]:
     found = grade(own.said, mine.turns)
     if any(_words_of(own.said) in _words_of(turn.text) for turn in mine.turns):
         found = replace(found, support="quoted", unsupported=())
-    reasons = ["not what was asked"] * (normalise(own.asked).text not in normalise(mine.asked).text)
+    reasons = ["not what was asked"] * (fold_text(own.asked) not in fold_text(mine.asked))
     reasons += ["other words than the speaker's"] * (found.support == "worded")
     return found, reasons + ["it only asks"] * is_only_question(own.said)
 

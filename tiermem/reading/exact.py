@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from tiermem.text import normalise, resolve_dates
+from tiermem.text import fold_text, resolve_dates
 from tiermem.text.words import EDGES, ends_at_spaces
 
 MOST_EXACT = 8
@@ -47,14 +47,18 @@ class ExactText:
 
     def is_in(self, text: str) -> bool:
         """Whether a text contains it as whole words; the ends of a long one may be parts of words."""
-        found = normalise(text).text
-        if len(self.text) > LONGEST_EXACT:
-            return normalise(self.text).text in found
-        return self._pattern.search(found) is not None
+        found = fold_text(text)
+        if self._folded not in found:
+            return False
+        return len(self.text) > LONGEST_EXACT or self._pattern.search(found) is not None
+
+    @cached_property
+    def _folded(self) -> str:
+        return fold_text(self.text)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        text = normalise(self.text).text
+        text = self._folded
         words = re.escape(text)
         if self.is_identifier:
             return re.compile(rf"(?<!\w)(?<!\w[-._]){words}(?!\w|[-._]\w)")

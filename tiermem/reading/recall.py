@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import zip_longest
 
 from pagestore import Page, PageId, Span
@@ -86,9 +87,11 @@ def side_by_side(
     count: Count,
 ) -> tuple[Evidence, ...]:
     """Units and turns by turns, as many as fit. A turn for which there is no room takes no unit's place."""
+    count_once = cache(count)
     while True:
-        items = fit_to_budget(interleave(units, turns, pages), limit, count)
-        fitting = tuple(turn for turn in turns if turn.evidence() in items)
+        items = fit_to_budget(interleave(units, turns, pages), limit, count_once)
+        kept = set(items)
+        fitting = tuple(turn for turn in turns if turn.evidence() in kept)
         if len(fitting) == len(turns):
             return items
         turns = fitting
@@ -101,11 +104,16 @@ def interleave(
 
     A unit whose words are not among the turns has them beside it as its `quote`.
     """
+    on_page = turns_on_pages(turns)
     for turn, unit in zip_longest(turns, units):
         if turn is not None:
             yield turn.evidence()
-        if unit is not None and not any(repeats(unit, other) for other in turns):
-            yield with_quote(unit, turns, pages)
+        if unit is None:
+            continue
+        page_ids = dict.fromkeys(span.page_id for span in unit.spans)
+        beside = [other for page_id in page_ids for other in on_page.get(page_id, ())]
+        if not any(repeats(unit, other) for other in beside):
+            yield with_quote(unit, beside, pages)
 
 
 def list_once(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from tiermem.model import SummaryUnit, UnitId
-from tiermem.text import is_negated, normalise, resolve_dates, unsupported_literals
+from tiermem.text import fold_text, is_negated, resolve_dates, unsupported_literals
 
 NEAR: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.9, "all-MiniLM-L6-v2-int8": 0.9}
 """From which cosine on two units are near each other, by the name of the embedder.
@@ -117,7 +117,7 @@ def _days(unit: SummaryUnit) -> list[tuple[object, object]]:
 
 def telling(text: str) -> tuple[str, ...]:
     """The words of a text as it has them, but for light ones, capitals and how it ends."""
-    return tuple(word for word in normalise(text).text.rstrip(" .!").split() if word not in _LIGHT)
+    return tuple(word for word in fold_text(text).rstrip(" .!").split() if word not in _LIGHT)
 
 
 def near_but_distinct(one: SummaryUnit, other: SummaryUnit, similarity: float, reason: str) -> NearUnits:

@@ -2,7 +2,7 @@
 
 from tiermem.text.dates import DateMention, parse_iso, resolve_dates
 from tiermem.text.literals import Source, literals, omissions, page_literals, unsupported_literals
-from tiermem.text.normalise import normalise
+from tiermem.text.normalise import fold_text, normalise
 from tiermem.text.readings import is_negated
 from tiermem.text.words import (
     STOP_WORDS,
@@ -19,6 +19,7 @@ __all__ = [
     "STOP_WORDS",
     "DateMention",
     "Source",
+    "fold_text",
     "is_negated",
     "literals",
     "normalise",

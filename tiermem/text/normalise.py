@@ -49,6 +49,17 @@ def _invisible(char: str) -> bool:
     return unicodedata.category(char) in ("Cf", "Cc") and not char.isspace()
 
 
+_ASCII = {**{code: None for code in (*range(32), 127) if not chr(code).isspace()}, ord("`"): "'"}
+
+
+@lru_cache(maxsize=4096)
+def fold_text(text: str) -> str:
+    """The text of `normalise(text)` without the way back to the original, in a fraction of the time."""
+    if text.isascii():
+        return " ".join(text.lower().translate(_ASCII).split())
+    return " ".join("".join(map(_fold, _PIECE.findall(text))).split())
+
+
 @lru_cache(maxsize=512)
 def normalise(text: str) -> NormalisedText:
     """Fold `text`; runs of white space become one space, none at the ends. Never raises."""

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from rapidfuzz import fuzz
 
 from pagestore import Page, PageLine, Span, Turn
-from tiermem.text.normalise import NormalisedText, normalise
+from tiermem.text.normalise import NormalisedText, fold_text, normalise
 from tiermem.text.taken_back import GAP
 from tiermem.text.words import WORD, words
 
@@ -98,11 +98,11 @@ def _next_to(one: QuotePlace, other: QuotePlace) -> bool:
 def _parts(quote: str) -> tuple[str, ...]:
     """The pieces of a quote that must each be on the page, normalised."""
     plain = _HEADER.sub("\n", quote) if _HEADER.search(quote) else quote
-    whole = normalise(plain).text
+    whole = fold_text(plain)
     if "\n" not in plain.strip() and not _ELLIPSIS.search(plain):
         return (whole,) if whole else ()
     pieces = [piece for line in plain.split("\n") for piece in _ELLIPSIS.split(line)]
-    return tuple(part for part in (normalise(piece).text for piece in pieces) if words(part))
+    return tuple(part for part in (fold_text(piece) for piece in pieces) if words(part))
 
 
 def _places(parts: Sequence[str], page: Page, *, short: bool = False) -> Iterator[QuotePlace]:

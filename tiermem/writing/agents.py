@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tiermem.errors import InvalidInput
 from tiermem.ledger import Ledger
-from tiermem.text import normalise
+from tiermem.text import fold_text
 
 
 class AgentNames:
@@ -28,7 +28,7 @@ class AgentNames:
 
     def _add(self, name: str) -> None:
         known = self._names or set()
-        similar = sorted(one for one in known if normalise(one).text == normalise(name).text)
+        similar = sorted(one for one in known if fold_text(one) == fold_text(name))
         if similar:
             raise InvalidInput(
                 f"agent {name!r} differs from agent {similar[0]!r} in case or Unicode form alone: "

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pagestore import Span
 from tiermem.ledger import Tier1
 from tiermem.model import SummaryUnit
-from tiermem.text import normalise
+from tiermem.text import fold_text
 
 
 def find_duplicate(tier1: Tier1, text: str, spans: Sequence[Span]) -> SummaryUnit | None:
@@ -18,9 +18,9 @@ def find_duplicate(tier1: Tier1, text: str, spans: Sequence[Span]) -> SummaryUni
 
     One that was superseded counts: what newer words contradicted does not come back as a new unit.
     """
-    wanted = normalise(text).text
+    wanted = fold_text(text)
     for unit in tier1.units_of_page(spans[0].page_id, inactive=True):
-        if set(spans) <= set(unit.spans) and normalise(unit.text).text == wanted:
+        if set(spans) <= set(unit.spans) and fold_text(unit.text) == wanted:
             return unit
         if unit.kind == "stated" and all(any(_within(span, one) for one in unit.spans) for span in spans):
             return unit

@@ -19,7 +19,7 @@ from tiermem.ledger import WroteBack
 from tiermem.model import FindingId, LinkedFact, Op, SummaryUnit, UnitId, WriteBack
 from tiermem.proof import CONTENT_FREE, grade
 from tiermem.reasoning.interface import Operation
-from tiermem.text import Source, is_negated, normalise, stems, unsupported_literals
+from tiermem.text import Source, fold_text, is_negated, stems, unsupported_literals
 from tiermem.text.instructions import instruction_like
 from tiermem.text.readings import speech
 from tiermem.text.words import STOP_WORDS, stem, words
@@ -233,12 +233,12 @@ def _find_same_text(
     proved: ProvedFact, neighbours: Mapping[UnitId, Neighbour], superseded: Sequence[UnitId]
 ) -> Neighbour | None:
     """The unit shown that has the text of the fact, and the same trust."""
-    wanted = normalise(proved.fact.claim).text
+    wanted = fold_text(proved.fact.claim)
     return next(
         (
             neighbour
             for neighbour in neighbours.values()
-            if normalise(neighbour.unit.text).text == wanted
+            if fold_text(neighbour.unit.text) == wanted
             and neighbour.grounds.trust == proved.grounds.trust
             and neighbour.unit.id not in superseded
         ),
