@@ -371,7 +371,7 @@ def test_other_tildes_are_kept(path: str) -> None:
         (
             "search",
             {"k": 3},
-            r"search\(\) has no argument 'k': did you mean 'limit'\? It takes limit, query, ",
+            r"search\(\) has no argument 'k': did you mean 'limit'\? It takes limit, ",
         ),
         ("search", {"filters": {}}, r"did you mean 'where'\? It takes where, query, limit, kind, "),
         ("search", {"user_id": "ann"}, r"users have spaces of their own, open\(…, space='ann'\); it takes"),

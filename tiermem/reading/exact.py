@@ -48,17 +48,17 @@ class ExactText:
     def is_in(self, text: str) -> bool:
         """Whether a text contains it as whole words; the ends of a long one may be parts of words."""
         found = fold_text(text)
-        if self._folded not in found:
+        if self._wanted_text not in found:
             return False
         return len(self.text) > LONGEST_EXACT or self._pattern.search(found) is not None
 
     @cached_property
-    def _folded(self) -> str:
+    def _wanted_text(self) -> str:
         return fold_text(self.text)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        text = self._folded
+        text = self._wanted_text
         words = re.escape(text)
         if self.is_identifier:
             return re.compile(rf"(?<!\w)(?<!\w[-._]){words}(?!\w|[-._]\w)")

@@ -111,9 +111,9 @@ def interleave(
         if unit is None:
             continue
         page_ids = dict.fromkeys(span.page_id for span in unit.spans)
-        beside = [other for page_id in page_ids for other in on_page.get(page_id, ())]
-        if not any(repeats(unit, other) for other in beside):
-            yield with_quote(unit, beside, pages)
+        near = [other for page_id in page_ids for other in on_page.get(page_id, ())]
+        if not any(repeats(unit, other) for other in near):
+            yield with_quote(unit, near, pages)
 
 
 def list_once(
