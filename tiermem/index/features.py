@@ -127,20 +127,19 @@ class Block:
             taken |= {name: getattr(self, name)[places] for name in names}
         return Block(rows=rows, **taken)
 
+    def replace(self, numbers: Iterable[int], others: Block) -> Block:
+        """The same block with the rows of another one, in order, in place of these."""
+        order = np.arange(len(self.rows))
+        order[list(numbers)] = len(self.rows) + np.arange(len(others.rows))
+        return join_blocks([self, others]).select(order)
+
     def without(self, numbers: Iterable[int]) -> Block:
         """The same block with these rows emptied: only their sequence numbers and flags are left."""
-        rows = self.rows.copy()
-        emptied = np.zeros(len(rows), bool)
-        emptied[list(numbers)] = True
-        seqs = rows["seq"][emptied]
-        kept = {
-            name: getattr(self, name)[np.repeat(~emptied, rows[kind])]
-            for kind, names in ITEMS.items()
-            for name in names
-        }
-        rows[emptied] = np.zeros((), ROW)
-        rows["seq"][emptied], rows["flags"][emptied] = seqs, IS_EMPTY
-        return Block(rows=rows, **kept)
+        numbers = list(numbers)
+        rows = np.zeros(len(numbers), ROW)
+        rows["seq"], rows["flags"] = self.rows["seq"][numbers], IS_EMPTY
+        items = {name: getattr(self, name)[:0] for names in ITEMS.values() for name in names}
+        return self.replace(numbers, Block(rows=rows, **items))
 
 
 def join_blocks(blocks: Sequence[Block]) -> Block:
