@@ -113,10 +113,10 @@ async def test_a_row_of_a_unit_has_its_words_its_event_and_its_turns() -> None:
     days = (date(2023, 5, 7), date(2023, 5, 9))
     unit = Entry(id="u", session=SessionId("s"), text="Ann left.", scene="Ann at sea", event=days)
     row = features.unit_features(unit, seq=4, rests_on=(2, 3))
-    assert (row.event, row.event_until) == tuple(day.toordinal() for day in days)
+    assert row.event == tuple(day.toordinal() for day in days)
     assert sorted(row.terms.values()) == [0, 1, 1]
     block = await packed([row])
-    assert block.rests_on.tolist() == [2, 3]
+    assert (block.rests_on.tolist(), block.event.tolist()) == ([2, 3], list(row.event))
     assert block.rows["flags"].tolist() == [features.IS_UNIT]
 
 

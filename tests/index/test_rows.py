@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagestore import Page, SessionId, Turn
+from pagestore import Page, SessionId, SpaceId, Turn
 from tests.index.dialogues import (
     EMBEDDER,
     Ranked,
@@ -45,6 +45,7 @@ from tiermem.index.features import (
 )
 from tiermem.index.interface import Entry
 from tiermem.index.rows import ALL_ROWS, TIES, Candidates, RowFilter, RowQuery, Rows, multiply
+from tiermem.index.segments import SegmentFile
 from tiermem.reading.question import read_question
 
 WORDS = ("ann", "bob", "garden", "ferry", "beans", "red", "bicycle", "yesterday", "May", "lost", "?", ".")
@@ -318,6 +319,37 @@ async def test_a_row_is_found_by_its_words_until_it_has_vectors() -> None:
     filled.append(pack(features, vectors, EMBEDDER.dimensions))
     expected = plain_of(filled.candidates(query, limit=30))
     assert_same(plain_of(rows.candidates(query, limit=30)), expected)
+
+
+@pytest.mark.anyio
+async def test_rows_of_a_file_find_what_appended_rows_find(tmp_path: Path) -> None:
+    said = [one for thread in ten_sessions()[:6] for one in thread]
+    blocks, space = await blocks_of(features_of(pages_of(said))), SpaceId("one")
+    rows, loaded = Rows(EMBEDDER.dimensions), Rows(EMBEDDER.dimensions)
+    file, reader = (SegmentFile(tmp_path / "rows.sqlite", EMBEDDER.dimensions) for _ in range(2))
+    state = None
+    for start in range(0, len(blocks), 20):
+        block = join_blocks(blocks[start : start + 20])
+        rows.append(block)
+        file.append(space, block)
+        read = reader.load(space, state)
+        state = read.state
+        assert read.block is not None
+        loaded.append(read.block)
+    rows.empty([7, 9])
+    file.empty(space, [7, 9])
+    again = Rows(EMBEDDER.dimensions)
+    whole = reader.load(space, state).block
+    assert whole is not None
+    again.append(whole)
+    loaded.empty([7, 9])
+    for question in QUESTIONS:
+        query = await query_of(read_question(question))
+        expected = plain_of(rows.candidates(query, limit=30))
+        assert_same(plain_of(loaded.candidates(query, limit=30)), expected)
+        assert_same(plain_of(again.candidates(query, limit=30)), expected)
+    file.close()
+    reader.close()
 
 
 @pytest.mark.anyio

@@ -41,24 +41,25 @@ EXACT = 1024
 ROW = np.dtype([
     ("seq", "<u8"), ("session", "<u8"), ("owner", "<u8"),
     ("page", "<u4"), ("line", "<u4"), ("start", "<u4"), ("end", "<u4"),
-    ("day", "<i4"), ("event", "<i4"), ("event_until", "<i4"),
-    ("length", "<u2"), ("content", "u1"), ("flags", "u1"),
-    ("terms", "<u2"), ("labels", "<u2"), ("pieces", "<u2"), ("rests_on", "<u2"), ("vectors", "u1"),
+    ("day", "<i4"), ("length", "<u2"), ("content", "u1"), ("flags", "u1"),
+    ("terms", "<u2"), ("labels", "<u2"), ("pieces", "<u2"), ("rests_on", "<u2"), ("event", "u1"),
+    ("vectors", "u1"),
 ])  # fmt: skip
-"""A row. The last five are how many items of each kind it has in the arrays of its block."""
+"""A row. The last six are how many items of each kind it has in the arrays of its block."""
 
 ITEMS: Mapping[str, tuple[str, ...]] = {
     "terms": ("terms", "counts"),
     "labels": ("labels",),
     "pieces": ("pieces",),
     "rests_on": ("rests_on",),
+    "event": ("event",),
     "vectors": ("vectors", "scales"),
 }
 """The arrays of a block that hold the items of each kind."""
 
 ITEM_TYPES: Mapping[str, str] = {
     "terms": "<u4", "counts": "u1", "labels": "<u4", "pieces": "<u2",
-    "rests_on": "<u8", "vectors": "i1", "scales": "<f4",
+    "rests_on": "<u8", "event": "<i4", "vectors": "i1", "scales": "<f4",
 }  # fmt: skip
 
 _MOST = np.iinfo(np.uint16).max
@@ -81,7 +82,7 @@ class RowFeatures:
     `page` is the number of the page among those of its session and owner, `line` the line of it; `start` and
     `end` are its characters there. Days are ordinals, 0 where unknown. `terms` are how often each stem is
     said, 0 for one of the scene of a unit. `pieces` are different word pieces. `rests_on` are the sequence
-    numbers of the turns of a unit.
+    numbers of the turns of a unit, `event` the first and last day on which what it says may have happened.
     """
 
     seq: int
@@ -92,8 +93,6 @@ class RowFeatures:
     start: int = 0
     end: int = 0
     day: int = 0
-    event: int = 0
-    event_until: int = 0
     length: int = 0
     content: int = 0
     flags: int = 0
@@ -101,6 +100,7 @@ class RowFeatures:
     labels: Sequence[int] = ()
     pieces: Sequence[int] = ()
     rests_on: Sequence[int] = ()
+    event: Sequence[int] = ()
     texts: tuple[str, ...] = ()
 
 
@@ -114,6 +114,7 @@ class Block:
     labels: Array
     pieces: Array
     rests_on: Array
+    event: Array
     vectors: Array
     scales: Array
 
@@ -204,18 +205,16 @@ def turn_features(
 def unit_features(unit: Entry, *, seq: int, rests_on: Sequence[int] = ()) -> RowFeatures:
     """The row of a unit; words that only its scene holds count as said no time."""
     terms = _count_terms(unit.text)
-    event = unit.event or (None, None)
     return RowFeatures(
         seq=seq,
         session=hash_name(unit.session),
         owner=hash_name(unit.owner),
         day=_day(unit.said_at),
-        event=_day(event[0]),
-        event_until=_day(event[1]),
         length=sum(terms.values()),
         flags=IS_UNIT,
         terms=dict.fromkeys(_count_terms(unit.scene), 0) | terms,
         rests_on=rests_on,
+        event=tuple(map(_day, unit.event or ())),
         texts=tuple(pieces(unit.text)),
     )
 
@@ -230,8 +229,9 @@ def pack(rows: Sequence[RowFeatures], vectors: Mapping[str, Sequence[float]], di
     for at, (one, some) in enumerate(zip(rows, texts, strict=True)):
         packed[at] = (
             one.seq, one.session, one.owner, one.page, one.line, one.start, one.end,
-            one.day, one.event, one.event_until, min(one.length, _MOST), min(one.content, 255), one.flags,
-            len(one.terms), min(len(one.labels), _MOST), len(one.pieces), len(one.rests_on), len(some),
+            one.day, min(one.length, _MOST), min(one.content, 255), one.flags,
+            len(one.terms), min(len(one.labels), _MOST), len(one.pieces), len(one.rests_on), len(one.event),
+            len(some),
         )  # fmt: skip
     return Block(
         rows=packed,
@@ -240,6 +240,7 @@ def pack(rows: Sequence[RowFeatures], vectors: Mapping[str, Sequence[float]], di
         labels=_items("labels", (label for one in rows for label in one.labels[:_MOST])),
         pieces=_items("pieces", (piece for one in rows for piece in one.pieces)),
         rests_on=_items("rests_on", (seq for one in rows for seq in one.rests_on)),
+        event=_items("event", (day for one in rows for day in one.event)),
         vectors=levels,
         scales=scales,
     )
