@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import pairwise
@@ -13,6 +13,7 @@ import numpy as np
 from pagestore import Page, PageId, SessionId, SpaceId, Turn
 from pagestore.rendering import TurnPart, render_page
 from tiermem.embedding.hashed import HashEmbedder
+from tiermem.embedding.interface import Lexicon
 from tiermem.embedding.words import Stems
 from tiermem.index.features import Block, RowFeatures, join_blocks, pack, quantise, turn_features
 from tiermem.index.interface import Timeframe
@@ -21,7 +22,7 @@ from tiermem.index.rows import ALL_ROWS, RowFilter, RowQuery, Rows
 from tiermem.ledger import owner_of
 from tiermem.reading.question import Question, read_question
 from tiermem.reading.ranking import RankingOptions
-from tiermem.reading.row_ranking import cover_by_stems, rank_rows
+from tiermem.reading.row_ranking import CoverRows, cover_by_stems, rank_rows
 from tiermem.reading.turns import gather, ranked_turns
 from tiermem.writing.projection import turn_entries
 
@@ -86,10 +87,12 @@ def _page(session: str, agent: str | None, number: int, parts: Sequence[TurnPart
     )
 
 
-def features_of(pages: Iterable[Page]) -> list[RowFeatures]:
+def features_of(
+    pages: Iterable[Page], cut: Callable[[str], Iterable[int]] | None = None
+) -> list[RowFeatures]:
     """The rows of all turns in the order of their sequence numbers."""
     rows = [
-        turn_features(page, number, owner=owner_name(page.agent))
+        turn_features(page, number, owner=owner_name(page.agent), cut=cut)
         for page in pages
         for number, line in enumerate(page.lines)
         if line.turn is not None
@@ -105,9 +108,15 @@ async def blocks_of(features: Iterable[RowFeatures], embedder: HashEmbedder = EM
     return [pack([row], vectors, embedder.dimensions) for row in features]
 
 
-async def rows_of(pages: Iterable[Page], embedder: HashEmbedder = EMBEDDER, *, blocks: int = 1) -> Rows:
+async def rows_of(
+    pages: Iterable[Page],
+    embedder: HashEmbedder = EMBEDDER,
+    *,
+    blocks: int = 1,
+    cut: Callable[[str], Iterable[int]] | None = None,
+) -> Rows:
     """The rows of pages, appended so many at a time; all at once for 0."""
-    rows, single = Rows(embedder.dimensions), await blocks_of(features_of(pages), embedder)
+    rows, single = Rows(embedder.dimensions), await blocks_of(features_of(pages, cut), embedder)
     size = blocks or max(1, len(single))
     for start in range(0, len(single), size):
         rows.append(join_blocks(single[start : start + size]))
@@ -126,11 +135,12 @@ async def ranked_by_rows(
     *,
     limit: int = OPTIONS.candidates,
     embedder: HashEmbedder = EMBEDDER,
+    cover: CoverRows = cover_by_stems,
 ) -> Ranked:
     read = read_question(question, datetime(2023, 6, 1))  # noqa: DTZ001
     found = rows.candidates(await query_of(read, embedder), allowed, limit=limit)
     asked = read.among(found.named, found.rarity)
-    ranked = rank_rows(asked, found, cover_by_stems, OPTIONS)
+    ranked = rank_rows(asked, found, cover, OPTIONS)
     return [(int(found.block.rows["seq"][place]), score) for place, score in ranked]
 
 
@@ -158,6 +168,7 @@ class RankedBefore:
         session: str | None = None,
         owners: Sequence[str] | None = None,
         said: tuple[tuple[date, date], ...] | None = None,
+        lexicon: Lexicon | None = None,
     ) -> Ranked:
         read = read_question(question, datetime(2023, 6, 1))  # noqa: DTZ001
         found = await self.index.turns(
@@ -171,7 +182,8 @@ class RankedBefore:
         )
         gathered = gather({hit.id: hit for hit in found.hits}, self.pages)
         asked = read.among(found.named, found.rarity)
-        return [(turn.line.seq, turn.score) for turn in ranked_turns(asked, gathered, Stems(), OPTIONS)]
+        ranked = ranked_turns(asked, gathered, lexicon or Stems(), OPTIONS)
+        return [(turn.line.seq, turn.score) for turn in ranked]
 
 
 def differences(before: Ranked, now: Ranked, *, tolerance: float = 1e-4) -> list[str]:

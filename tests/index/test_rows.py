@@ -32,6 +32,7 @@ from tests.index.dialogues import (
 from tests.index.plain_rows import PlainCandidate, PlainCandidates, PlainRows
 from tiermem.dialogue.locomo import parse_locomo
 from tiermem.embedding.hashed import HashEmbedder
+from tiermem.embedding.words import WordPieces
 from tiermem.index.features import (
     IS_EMPTY,
     RowFeatures,
@@ -47,6 +48,7 @@ from tiermem.index.interface import Entry
 from tiermem.index.rows import ALL_ROWS, TIES, Candidates, RowFilter, RowQuery, Rows, multiply
 from tiermem.index.segments import SegmentFile
 from tiermem.reading.question import read_question
+from tiermem.reading.row_ranking import cover_by_pieces
 
 WORDS = ("ann", "bob", "garden", "ferry", "beans", "red", "bicycle", "yesterday", "May", "lost", "?", ".")
 QUESTIONS = (
@@ -206,6 +208,33 @@ async def test_turns_rank_as_without_rows(
     owners = None if allowed.owners is None else list(allowed.owners)
     then = await before.rank(question, limit=limit, session=allowed.session, owners=owners)
     now = await ranked_by_rows(await rows_of(pages), question, allowed, limit=limit)
+    assert not differences(then, now)
+
+
+def cut(text: str) -> list[int]:
+    """Pieces of at most three letters."""
+    words = text.lower().split()
+    return [
+        PIECES.index(word[at : at + 3]) for word in words for at in range(0, len(word), 3) if word in KNOWN
+    ]
+
+
+KNOWN = [word.lower() for word in WORDS]
+PIECES = sorted({word[at : at + 3] for word in KNOWN for at in range(0, len(word), 3)})
+
+
+@pytest.mark.anyio
+@settings(max_examples=30, deadline=None)
+@given(said=dialogues, question=st.sampled_from(QUESTIONS), size=st.integers(1, 4))
+async def test_words_are_compared_by_their_pieces_as_without_rows(
+    said: list[Said], question: str, size: int
+) -> None:
+    said = [*said, Said(Turn(speaker="Bob", text="🚲 漢字"))]
+    vectors = np.random.default_rng(2).normal(size=(len(PIECES), 4)).astype(np.float32)
+    lexicon, pages = WordPieces(cut, vectors), pages_of(said, turns=size)
+    then = await (await RankedBefore.open(pages)).rank(f"{question} 🚲 漢字", lexicon=lexicon)
+    rows = await rows_of(pages, cut=lexicon.pieces)
+    now = await ranked_by_rows(rows, f"{question} 🚲 漢字", cover=cover_by_pieces(lexicon))
     assert not differences(then, now)
 
 

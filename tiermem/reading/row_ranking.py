@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tiermem.embedding.words import WordPieces
 from tiermem.index.bm25 import dimension
 from tiermem.index.features import ASKS, IS_USER, TELLS_TIME, Block, label
 from tiermem.index.rows import Candidates
 from tiermem.reading.question import TurnQuery
 from tiermem.reading.ranking import RankingOptions
 from tiermem.text import search_stems
+from tiermem.text.words import is_compared_by_characters
 
 Scores = NDArray[Any]
 
@@ -50,6 +52,20 @@ def cover_by_stems(words: Sequence[str], block: Block) -> Scores:
         terms = [dimension(stem) for stem in search_stems(word)]
         line[row_of_term[np.isin(block.terms, np.array(terms, np.uint32))]] = 1.0
     return near
+
+
+def cover_by_pieces(lexicon: WordPieces) -> CoverRows:
+    """Compare words by their pieces, and those that have none, such as emoji, by their stems."""
+
+    def cover(words: Sequence[str], block: Block) -> Scores:
+        near: Scores = lexicon.similarity_of_pieces(
+            words, block.pieces, block.rows["pieces"].astype(np.int64)
+        )
+        by_characters = [at for at, word in enumerate(words) if is_compared_by_characters(word)]
+        near[by_characters] = cover_by_stems([words[at] for at in by_characters], block)
+        return near
+
+    return cover
 
 
 def _cover_candidates(question: TurnQuery, found: Candidates, cover: CoverRows) -> tuple[Scores, Scores]:
