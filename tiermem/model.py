@@ -548,10 +548,11 @@ class TurnFilter:
 
 def _is_same_name(wanted: str | None, there: str | None) -> bool:
     """Whether a name is the one that is asked for, whatever its case and Unicode form."""
-    return wanted is None or (there is not None and _fold(there) == _fold(wanted))
+    return wanted is None or (there is not None and fold_name(there) == fold_name(wanted))
 
 
-def _fold(name: str) -> str:
+def fold_name(name: str) -> str:
+    """A name without its case and Unicode form, to be compared."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 

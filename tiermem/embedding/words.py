@@ -50,32 +50,46 @@ class WordPieces:
             [np.linalg.norm(part - self._mean, axis=1) for part in np.array_split(rows, 16)]
         )
         self._lengths[self._lengths == 0] = 1.0
-        self._pieces = lru_cache(maxsize=KEPT)(self._different)
+        self.pieces = lru_cache(maxsize=KEPT)(self._different)
+        """The different word pieces of a text, in rising order."""
 
     def similarity(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
         """The mean over the pieces of a word of how near the nearest piece of the text is."""
         import numpy as np
 
-        asked = [list(self._cut(word)) for word in words]
-        text_pieces = [self._pieces(text) for text in texts]
-        known = np.unique(np.concatenate([*text_pieces, np.zeros(0, np.int32)]))
-        alike = self._piece_similarity([piece for pieces in asked for piece in pieces], known)
-        empty = np.zeros(len(alike), np.float32)
-        places = [np.searchsorted(known, pieces) for pieces in text_pieces]
-        best = [alike[:, at].max(axis=1) if len(at) else empty for at in places]
-        nearest = np.stack(best, axis=1) if best else np.zeros((len(alike), 0), np.float32)
-        ends = np.cumsum([len(pieces) for pieces in asked])
-        groups = [nearest[end - len(pieces) : end] for pieces, end in zip(asked, ends, strict=True)]
+        text_pieces = [self.pieces(text) for text in texts]
+        joined = np.concatenate([*text_pieces, np.zeros(0, np.int32)])
+        near = self.similarity_of_pieces(words, joined, [len(pieces) for pieces in text_pieces])
         return [
-            _held_in(word, texts)
-            if is_compared_by_characters(word)
-            else group.mean(axis=0).tolist()
-            if len(group)
-            else [0.0] * len(texts)
-            for word, group in zip(words, groups, strict=True)
+            _held_in(word, texts) if is_compared_by_characters(word) else row.tolist()
+            for word, row in zip(words, near, strict=True)
         ]
 
-    def _piece_similarity(self, asked: Sequence[int], known: NDArray[np.int32]) -> Rows:
+    def similarity_of_pieces(
+        self, words: Sequence[str], pieces: NDArray[np.integer], counts: Sequence[int] | NDArray[np.integer]
+    ) -> Rows:
+        """The similarity of each word with texts of which only the pieces are known.
+
+        `pieces` are those of each text, one after another, and `counts` how many each text has.
+        """
+        import numpy as np
+
+        asked = [list(self._cut(word)) for word in words]
+        near = np.zeros((len(words), len(counts)), np.float32)
+        filled = np.flatnonzero(np.asarray(counts))
+        if not len(filled):
+            return near
+        known, places = np.unique(pieces, return_inverse=True)
+        alike = self._piece_similarity([piece for some in asked for piece in some], known)
+        starts = np.cumsum(counts)[filled] - np.asarray(counts)[filled]
+        nearest = np.maximum.reduceat(alike[:, places], starts, axis=1)
+        ends = np.cumsum([len(some) for some in asked])
+        for row, some, end in zip(near, asked, ends, strict=True):
+            if some:
+                row[filled] = nearest[end - len(some) : end].mean(axis=0)
+        return near
+
+    def _piece_similarity(self, asked: Sequence[int], known: NDArray[np.integer]) -> Rows:
         """Each piece of the one against each of the other, 0 to 1."""
         import numpy as np
 

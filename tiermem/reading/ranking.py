@@ -19,13 +19,13 @@ count for more than one, and a crowd of poor ones for little.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from pagestore import PageLine, Turn
 from tiermem.embedding.interface import Lexicon
+from tiermem.index.features import tells_time
 from tiermem.index.interface import TurnHit
 from tiermem.reading.question import TurnQuery, is_said_in
 from tiermem.text import stems, words
@@ -72,14 +72,6 @@ class Candidate:
     line: PageLine
     own: int
     beside: tuple[int, ...]
-
-
-# In lower case, "may" and "march" are verbs.
-_TELLS_TIME = re.compile(
-    r"\b(?:(?i:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|monday|tuesday"
-    r"|wednesday|thursday|friday|saturday|sunday|january|february|april|june|july|august|september|october"
-    r"|november|december|recently|just|since)|March|May|(?:19|20)\d\d)\b"
-)
 
 
 def rescore(
@@ -133,7 +125,7 @@ def _worth_of_turn(question: TurnQuery, line: PageLine, options: RankingOptions)
     score = options.content * math.log1p(min(len(stems(text)), options.enough))
     if _is_meant(question, line.turn):
         score += options.named
-    if question.time and _TELLS_TIME.search(text):
+    if question.time and tells_time(text):
         score += options.time
     if is_said_in(line.turn.said_at, question.periods):
         score += options.dated

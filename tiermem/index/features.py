@@ -1,0 +1,312 @@
+"""Rows of numbers: what search and ranking need to know of a turn or of a unit, without its text.
+
+Stems, names and metadata are hashes, vectors are 8-bit integers. Words can still be guessed from them, so
+erasing a turn empties its row. No value depends on what else is stored.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagestore import Page, Turn
+from tiermem.index.bm25 import dimension
+from tiermem.index.encoding import EXCHANGE, pieces, spoken, turn_pieces
+from tiermem.index.interface import Entry
+from tiermem.model import fold_name
+from tiermem.text import search_stems, stems, words
+from tiermem.text.unicode import join_surrogates
+from tiermem.trust import TrustLevels
+
+ASKS, TELLS_TIME, IS_USER, IS_SHORT, HAS_WHOLE, IS_UNIT, IS_EMPTY = (1 << bit for bit in range(7))
+"""Flags of a row. `IS_SHORT`: it has a vector of its whole text, to be compared with that of the turn before.
+`HAS_WHOLE`: that vector is the first one and no vector of a sentence.
+"""
+
+LEVELS = 120
+"""The largest number in a vector. Small numbers divide it, so that vectors of counts are kept exactly."""
+
+EXACT = 1024
+"""Dimensions of which a product of two vectors is exact in 32-bit floats, as it stays below 2 ** 24."""
+
+ROW = np.dtype([
+    ("seq", "<u8"), ("session", "<u8"), ("owner", "<u8"),
+    ("page", "<u4"), ("line", "<u4"), ("start", "<u4"), ("end", "<u4"),
+    ("day", "<i4"), ("length", "<u2"), ("content", "u1"), ("flags", "u1"),
+    ("terms", "<u2"), ("labels", "<u2"), ("pieces", "<u2"), ("rests_on", "<u2"), ("event", "u1"),
+    ("vectors", "u1"),
+])  # fmt: skip
+"""A row. The last six are how many items of each kind it has in the arrays of its block."""
+
+ITEMS: Mapping[str, tuple[str, ...]] = {
+    "terms": ("terms", "counts"),
+    "labels": ("labels",),
+    "pieces": ("pieces",),
+    "rests_on": ("rests_on",),
+    "event": ("event",),
+    "vectors": ("vectors", "scales"),
+}
+"""The arrays of a block that hold the items of each kind."""
+
+ITEM_TYPES: Mapping[str, str] = {
+    "terms": "<u4", "counts": "u1", "labels": "<u4", "pieces": "<u2",
+    "rests_on": "<u8", "event": "<i4", "vectors": "i1", "scales": "<f4",
+}  # fmt: skip
+
+_MOST = np.iinfo(np.uint16).max
+# A role that is not known has no level, whatever the names of levels are.
+_STAMPS = TrustLevels(names=("",))
+# In lower case, "may" and "march" are verbs.
+_TELLS_TIME = re.compile(
+    r"\b(?:(?i:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|monday|tuesday"
+    r"|wednesday|thursday|friday|saturday|sunday|january|february|april|june|july|august|september|october"
+    r"|november|december|recently|just|since)|March|May|(?:19|20)\d\d)\b"
+)
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFeatures:
+    """One row before it is packed. `texts` are what to embed; they are not stored.
+
+    `page` is the number of the page among those of its session and owner, `line` the line of it; `start` and
+    `end` are its characters there. Days are ordinals, 0 where unknown. `terms` are how often each stem is
+    said, 0 for one of the scene of a unit. `pieces` are different word pieces. `rests_on` are the sequence
+    numbers of the turns of a unit, `event` the first and last day on which what it says may have happened.
+    """
+
+    seq: int
+    session: int
+    owner: int
+    page: int = 0
+    line: int = 0
+    start: int = 0
+    end: int = 0
+    day: int = 0
+    length: int = 0
+    content: int = 0
+    flags: int = 0
+    terms: Mapping[int, int]
+    labels: Sequence[int] = ()
+    pieces: Sequence[int] = ()
+    rests_on: Sequence[int] = ()
+    event: Sequence[int] = ()
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Rows one after another, and their items in the same order."""
+
+    rows: Array
+    terms: Array
+    counts: Array
+    labels: Array
+    pieces: Array
+    rests_on: Array
+    event: Array
+    vectors: Array
+    scales: Array
+
+    def select(self, numbers: Array) -> Block:
+        """The block of these rows, in this order."""
+        rows = self.rows[numbers]
+        taken: dict[str, Array] = {}
+        for kind, names in ITEMS.items():
+            starts = first_items(self.rows[kind])[numbers]
+            places = ranges(starts, rows[kind])
+            taken |= {name: getattr(self, name)[places] for name in names}
+        return Block(rows=rows, **taken)
+
+    def replace(self, numbers: Iterable[int], others: Block) -> Block:
+        """The same block with the rows of another one, in order, in place of these."""
+        order = np.arange(len(self.rows))
+        order[list(numbers)] = len(self.rows) + np.arange(len(others.rows))
+        return join_blocks([self, others]).select(order)
+
+    def without(self, numbers: Iterable[int]) -> Block:
+        """The same block with these rows emptied: only their sequence numbers and flags are left."""
+        numbers = list(numbers)
+        rows = np.zeros(len(numbers), ROW)
+        rows["seq"], rows["flags"] = self.rows["seq"][numbers], IS_EMPTY
+        items = {name: getattr(self, name)[:0] for names in ITEMS.values() for name in names}
+        return self.replace(numbers, Block(rows=rows, **items))
+
+
+def join_blocks(blocks: Sequence[Block]) -> Block:
+    """One block of the rows of several, in order."""
+    names = ("rows", *(name for names in ITEMS.values() for name in names))
+    return Block(**{name: np.concatenate([getattr(one, name) for one in blocks]) for name in names})
+
+
+def first_items(counts: Array) -> Array:
+    """The place of the first item of each row."""
+    starts: Array = np.cumsum(counts, dtype=np.int64) - counts
+    return starts
+
+
+def ranges(starts: Array, counts: Array) -> Array:
+    """The numbers from each start on, so many for each, one after another."""
+    counts = counts.astype(np.int64)
+    numbers: Array = np.arange(counts.sum()) + np.repeat(starts - first_items(counts), counts)
+    return numbers
+
+
+def turn_features(
+    page: Page, number: int, *, owner: str = "", cut: Callable[[str], Iterable[int]] | None = None
+) -> RowFeatures:
+    """The row of the turn on a line of a page. `cut` gives the word pieces of a text.
+
+    Raises `ValueError` where the line has no turn.
+    """
+    line = page.lines[number]
+    turn = line.turn
+    if turn is None:
+        raise ValueError(f"line {number} of page {page.id!r} has no turn")
+    name = turn.speaker if turn.speaker != turn.role else None
+    text = join_surrogates(turn.text)
+    whole, said = spoken(text.strip(), name), turn_pieces(text, name)
+    is_short = len(whole) <= EXCHANGE and bool(text.strip())
+    has_whole = is_short and said != [whole]
+    terms = _count_terms(text)
+    return RowFeatures(
+        seq=line.seq,
+        session=hash_name(page.session),
+        owner=hash_name(owner),
+        page=page.number,
+        line=number,
+        start=line.start,
+        end=line.end,
+        day=_day(turn.said_at),
+        length=sum(terms.values()),
+        content=len(stems(turn.text)),
+        flags=ASKS * turn.text.rstrip().endswith("?")
+        | TELLS_TIME * tells_time(turn.text)
+        | IS_USER * (turn.role == "user")
+        | IS_SHORT * is_short
+        | HAS_WHOLE * has_whole,
+        terms=terms,
+        labels=tuple(dict.fromkeys(_labels(turn))),
+        pieces=tuple(sorted(set(cut(turn.text)))) if cut else (),
+        texts=(*([whole] if has_whole else []), *said),
+    )
+
+
+def unit_features(unit: Entry, *, seq: int, rests_on: Sequence[int] = ()) -> RowFeatures:
+    """The row of a unit; words that only its scene holds count as said no time."""
+    terms = _count_terms(unit.text)
+    return RowFeatures(
+        seq=seq,
+        session=hash_name(unit.session),
+        owner=hash_name(unit.owner),
+        day=_day(unit.said_at),
+        length=sum(terms.values()),
+        flags=IS_UNIT,
+        terms=dict.fromkeys(_count_terms(unit.scene), 0) | terms,
+        rests_on=rests_on,
+        event=tuple(map(_day, unit.event or ())),
+        texts=tuple(pieces(unit.text)),
+    )
+
+
+def pack(rows: Sequence[RowFeatures], vectors: Mapping[str, Sequence[float]], dimensions: int) -> Block:
+    """The block of some rows. One of which a vector is missing has none, and is found by its words."""
+    has_all = [all(text in vectors for text in one.texts) for one in rows]
+    texts = [one.texts if full else () for one, full in zip(rows, has_all, strict=True)]
+    numbers = [vectors[text] for some in texts for text in some]
+    levels, scales = quantise(np.asarray(numbers, np.float32).reshape(-1, dimensions))
+    packed = np.zeros(len(rows), ROW)
+    for at, (one, some) in enumerate(zip(rows, texts, strict=True)):
+        packed[at] = (
+            one.seq, one.session, one.owner, one.page, one.line, one.start, one.end,
+            one.day, min(one.length, _MOST), min(one.content, 255), one.flags,
+            len(one.terms), min(len(one.labels), _MOST), len(one.pieces), len(one.rests_on), len(one.event),
+            len(some),
+        )  # fmt: skip
+    return Block(
+        rows=packed,
+        terms=_items("terms", (term for one in rows for term in one.terms)),
+        counts=_items("counts", (min(often, 255) for one in rows for often in one.terms.values())),
+        labels=_items("labels", (label for one in rows for label in one.labels[:_MOST])),
+        pieces=_items("pieces", (piece for one in rows for piece in one.pieces)),
+        rests_on=_items("rests_on", (seq for one in rows for seq in one.rests_on)),
+        event=_items("event", (day for one in rows for day in one.event)),
+        vectors=levels,
+        scales=scales,
+    )
+
+
+def quantise(vectors: Array) -> tuple[Array, Array]:
+    """Vectors as 8-bit integers, and the factor of each that brings it to unit length."""
+    highest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
+    levels = np.rint(vectors * (LEVELS / np.where(highest > 0, highest, 1))).astype(np.int8)
+    lengths = np.linalg.norm(levels.astype(np.float32), axis=1)
+    return levels, np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1), 0).astype(np.float32)
+
+
+def tells_time(text: str) -> bool:
+    """Whether a text states a time."""
+    return _TELLS_TIME.search(text) is not None
+
+
+def hash_name(name: str) -> int:
+    """The number of a session or an owner; 0 for the empty name."""
+    digest = blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") if name else 0
+
+
+def label(key: str, value: str) -> int:
+    """The number under which rows with this value are found."""
+    return zlib.crc32(f"{key}={value}".encode(errors="surrogatepass"))
+
+
+def name_label(key: str, name: str) -> int:
+    """The label of a speaker or a role, whatever the case and Unicode form of the name."""
+    return label(key, fold_name(name))
+
+
+def metadata_label(key: str, value: str | int | float) -> int:
+    """The label of one value of the metadata; `True` and 1 differ, 1 and 1.0 do not."""
+    if isinstance(value, str):
+        return label(f"text {key}", value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return label(f"{'truth' if isinstance(value, bool) else 'number'} {key}", str(value))
+
+
+def _labels(turn: Turn) -> Iterator[int]:
+    """Who speaks, the words of that name, the role, the trust, and the metadata."""
+    yield name_label("speaker", turn.speaker)
+    if turn.speaker != turn.role:
+        yield from (label("named", word) for word in words(turn.speaker))
+    if turn.role is not None:
+        yield name_label("role", turn.role)
+    yield label("trust", _STAMPS.of(turn))
+    for key, value in turn.metadata.items():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, str | int | float):
+                yield metadata_label(key, one)
+
+
+def _count_terms(text: str) -> dict[int, int]:
+    counts = Counter(map(dimension, search_stems(join_surrogates(text))))
+    return dict(counts.most_common(_MOST))
+
+
+def _day(moment: date | datetime | None) -> int:
+    """The day of a moment in its own time zone."""
+    return 0 if moment is None else moment.toordinal()
+
+
+def _items(name: str, values: Iterable[float]) -> Array:
+    return np.fromiter(values, ITEM_TYPES[name])

@@ -1,0 +1,559 @@
+"""The rows of one space in memory, and the candidates for a question among them.
+
+Rows are numbered as they were appended, and a number never changes. The turns of one session and owner form a
+thread: each row is linked to the one before and after it there, whatever was appended in between.
+
+A search is exact. Rows that a caller may not see have no part in what is found, in scores or in rarity.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tiermem.index.bm25 import AVERAGE_STEMS, LENGTH_WEIGHT, SATURATION, dimension, query_stems, rarity
+from tiermem.index.features import (
+    EXACT,
+    HAS_WHOLE,
+    IS_EMPTY,
+    IS_SHORT,
+    IS_UNIT,
+    ITEM_TYPES,
+    ITEMS,
+    ROW,
+    Array,
+    Block,
+    first_items,
+    hash_name,
+    label,
+    quantise,
+    ranges,
+)
+from tiermem.index.interface import Period
+from tiermem.text import without_possessive, words
+
+AROUND = 3
+"""How many turns before and after a turn are the words around it. They are on its page, or before it on the
+page before.
+"""
+
+TIES = 2
+"""How many times as many rows as were asked for a ranking gives where many have equal scores."""
+
+_DIGITS = 5
+"""Decimals in which scores are compared."""
+
+_CHUNK = 2**18
+"""Numbers of vectors that are multiplied at a time: with more of them numpy starts threads."""
+
+_LEFT_OUT = -2.0
+"""In place of the cosine of a vector that does not count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFilter:
+    """Which rows may be seen; `None` and empty ask nothing.
+
+    `owners` are those whose rows are seen in addition to rows without an owner. `said` are days, of which one
+    must hold the day of a row. Of each set of `labels` a row must have one. Rows from sequence number `until`
+    on are not seen.
+    """
+
+    session: str | None = None
+    owners: Collection[str] | None = None
+    said: tuple[Period, ...] | None = None
+    labels: tuple[frozenset[int], ...] = ()
+    until: int | None = None
+
+
+ALL_ROWS = RowFilter()
+"""Every row may be seen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowQuery:
+    """A question for candidates, with the days that it names. Without a vector they are found by words."""
+
+    text: str
+    vector: Sequence[float] | None = None
+    periods: tuple[Period, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """Rows that may hold what is asked, in the order of their numbers, with how near they are.
+
+    `block` holds the candidates, then the adjacent rows that are no candidates. `before` and `after` are
+    places in it: of the nearest rows in the thread that may be seen, -1 where there is none on the same page
+    or the next. `meaning` is the cosine of the best sentence, `exchange` that of the row and the one before
+    it, both NaN without vectors. `around` is the BM25 score of the words around.
+
+    The rarity of stems is that among the rows that the caller may see, by words and by words around. `named`
+    are the asked words that name a speaker there.
+    """
+
+    numbers: Array
+    block: Block
+    before: Array
+    after: Array
+    meaning: Array
+    exchange: Array
+    around: Array
+    named: frozenset[str]
+    words_rarity: Mapping[str, float]
+    rarity: Mapping[str, float]
+
+
+class Rows:
+    """The rows of one space. Not safe to use from several threads at once.
+
+    Rows with one of the labels in `hidden` are kept and never found: turns of roles that are not searched.
+    """
+
+    def __init__(self, dimensions: int, *, hidden: Collection[int] = ()) -> None:
+        self._hidden = frozenset(hidden)
+        self._columns = {name: _Column(ROW[name]) for name in ROW.names or ()}
+        self._items = {name: _Column(kind) for name, kind in ITEM_TYPES.items() if name != "vectors"}
+        self._items["vectors"] = _Column(ITEM_TYPES["vectors"], dimensions)
+        self._first = {kind: _Column("<i8") for kind in ITEMS}
+        self._left_out = _Column("?")
+        self._is_live = _Column("?")
+        self._before, self._after = _Column("<i4"), _Column("<i4")
+        self._window = _Column("<i4", 2 * AROUND + 1)
+        """Numbers, plus one, of the rows that a row is around of; 0 for none."""
+        self._around_length = _Column("<i4")
+        self._newest: dict[tuple[int, int], int] = {}
+        self._terms, self._labels = _Postings(), _Postings()
+
+    def __len__(self) -> int:
+        return len(self._is_live.values)
+
+    def append(self, block: Block) -> None:
+        """Add rows after the last one."""
+        start, count = len(self), len(block.rows)
+        for name, column in self._columns.items():
+            column.append(block.rows[name])
+        for kind, names in ITEMS.items():
+            self._first[kind].append(first_items(block.rows[kind]) + len(self._items[names[0]].values))
+            for name in names:
+                self._items[name].append(getattr(block, name))
+        row_of_vector = np.repeat(np.arange(count), block.rows["vectors"])
+        is_first = np.isin(np.arange(len(row_of_vector)), first_items(block.rows["vectors"]))
+        self._left_out.append(is_first & ((block.rows["flags"][row_of_vector] & HAS_WHOLE) > 0))
+        row_of_label = np.repeat(np.arange(count), block.rows["labels"])
+        is_live = (block.rows["flags"] & (IS_EMPTY | IS_UNIT)) == 0
+        is_live[row_of_label[np.isin(block.labels, list(self._hidden))]] = False
+        self._is_live.append(is_live)
+        for column in (self._before, self._after):
+            column.append(np.full(count, -1))
+        self._window.append(np.zeros((count, 2 * AROUND + 1)))
+        self._around_length.append(np.zeros(count))
+        row_of_term = np.repeat(np.arange(count), block.rows["terms"])
+        shown = is_live[row_of_term]
+        self._terms.add(block.terms[shown], start + row_of_term[shown], block.counts[shown])
+        shown = is_live[row_of_label]
+        self._labels.add(block.labels[shown], start + row_of_label[shown], np.ones(shown.sum()))
+        self._link(start + np.flatnonzero(is_live))
+
+    def find(self, seqs: Iterable[int]) -> Array:
+        """The numbers of the rows of these records, in order; of records without a row there is none."""
+        return np.flatnonzero(np.isin(self._columns["seq"].values, np.fromiter(seqs, np.uint64)))
+
+    def empty(self, numbers: Iterable[int]) -> None:
+        """Remove what rows hold. Their sequence numbers stay; the adjacent rows become neighbours."""
+        near: list[int] = []
+        for number in numbers:
+            if self._is_live.values[number]:
+                near += self._unlink(number)
+                for postings, kind in ((self._terms, "terms"), (self._labels, "labels")):
+                    postings.remove(self._items[kind].values[self._places(kind, number)], number)
+            for kind, names in ITEMS.items():
+                for name in names:
+                    self._items[name].values[self._places(kind, number)] = 0
+            self._left_out.values[self._places("vectors", number)] = True
+            seq = self._columns["seq"].values[number]
+            for column in self._columns.values():
+                column.values[number] = 0
+            self._columns["seq"].values[number], self._columns["flags"].values[number] = seq, IS_EMPTY
+            self._is_live.values[number] = False
+            self._window.values[number] = self._around_length.values[number] = 0
+        self._set_windows(np.array(near, np.int64))
+
+    def replace(self, numbers: Iterable[int], block: Block) -> Rows:
+        """The rows with those of a block in place of some, as when vectors are known later."""
+        replaced = Rows(self._items["vectors"].values.shape[1], hidden=self._hidden)
+        replaced.append(self.select(np.arange(len(self))).replace(numbers, block))
+        return replaced
+
+    def select(self, numbers: Array) -> Block:
+        """What rows hold, in the order of `numbers`."""
+        rows = np.empty(len(numbers), ROW)
+        for name, column in self._columns.items():
+            rows[name] = column.values[numbers]
+        taken: dict[str, Array] = {}
+        for kind, names in ITEMS.items():
+            places = ranges(self._first[kind].values[numbers], rows[kind])
+            taken |= {name: self._items[name].values[places] for name in names}
+        return Block(rows=rows, **taken)
+
+    def candidates(self, query: RowQuery, allowed: RowFilter = ALL_ROWS, *, limit: int) -> Candidates:
+        """The best `limit` rows by meaning, by words and by words around, and their neighbours.
+
+        With `periods`, as many again of those said in one of them. All that tie with the last of a ranking
+        are among them, up to `TIES` times as many.
+        """
+        corpus = self._corpus(allowed)
+        seen = self._visible(allowed, corpus)
+        named = frozenset(
+            word
+            for word in dict.fromkeys(map(without_possessive, words(query.text)))
+            if corpus[self._labels.rows(label("named", word))].any()
+        )
+        stems = query_stems(query.text, without=named)
+        by_words, around, words_rarity, rarities = self._score_words(stems, corpus)
+        meaning = self._score_meaning(query.vector, seen)
+        then = self._are_said(query.periods) & seen if query.periods else None
+        found: list[Array] = []
+        for scores in (meaning, by_words, around):
+            rows = np.flatnonzero(seen & (scores > 0 if scores is not meaning else np.isfinite(scores)))
+            groups = [rows] if then is None else [rows, rows[then[rows]]]
+            found += [_best(scores[some], some, limit) for some in groups]
+        numbers = self._with_neighbours(np.unique(np.concatenate(found)), seen)
+        before, after = (self._nearest(link, numbers, seen) for link in (self._before, self._after))
+        others = np.setdiff1d(np.concatenate([before, after]), [-1, *numbers])
+        everything = np.concatenate([numbers, others])
+        own = meaning[numbers]
+        own[~np.isfinite(own)] = np.nan
+        return Candidates(
+            numbers=numbers,
+            block=self.select(everything),
+            before=_places_in(everything, before),
+            after=_places_in(everything, after),
+            meaning=own,
+            exchange=self._score_exchange(query.vector, numbers, own),
+            around=around[numbers],
+            named=named,
+            words_rarity=words_rarity,
+            rarity=rarities,
+        )
+
+    def _corpus(self, allowed: RowFilter) -> Array:
+        """Which rows the caller may see, whatever the question is confined to."""
+        live, owner = self._is_live.values, self._columns["owner"].values
+        if allowed.owners is None:
+            return live
+        return live & np.isin(owner, np.array([0, *map(hash_name, allowed.owners)], np.uint64))
+
+    def _visible(self, allowed: RowFilter, corpus: Array) -> Array:
+        seen = corpus.copy()
+        if allowed.session is not None:
+            seen &= self._columns["session"].values == np.uint64(hash_name(allowed.session))
+        if allowed.said is not None:
+            seen &= self._are_said(allowed.said)
+        if allowed.until is not None:
+            seen &= self._columns["seq"].values < np.uint64(allowed.until)
+        for alternatives in allowed.labels:
+            has_one = np.zeros(len(self), bool)
+            for one in alternatives:
+                has_one[self._labels.rows(one)] = True
+            seen &= has_one
+        return seen
+
+    def _are_said(self, periods: Iterable[Period]) -> Array:
+        day = self._columns["day"].values
+        inside = np.zeros(len(self), bool)
+        for first, last in periods:
+            inside |= (day >= first.toordinal()) & (day <= last.toordinal())
+        return inside & (day > 0)
+
+    def _score_words(
+        self, stems: Sequence[str], corpus: Array
+    ) -> tuple[Array, Array, dict[str, float], dict[str, float]]:
+        """BM25 by the words of each row and by those around it, and the rarity of each stem in both."""
+        count, total = len(self), int(corpus.sum())
+        by_words, around = np.zeros(count), np.zeros(count)
+        words_rarity: dict[str, float] = {}
+        rarities: dict[str, float] = {}
+        for stem in stems:
+            rows, often = self._terms.get(dimension(stem))
+            if total < count:
+                shown = corpus[rows]
+                rows, often = rows[shown], often[shown]
+            words_rarity[stem] = rarity(total, len(rows))
+            lengths = self._columns["length"].values[rows]
+            by_words[rows] += words_rarity[stem] * _term_weights(often, lengths, AVERAGE_STEMS["turns"])
+            near, often = self._sum_around(rows, often)
+            rarities[stem] = rarity(total, len(near))
+            lengths = self._around_length.values[near]
+            around[near] += rarities[stem] * _term_weights(often, lengths, AVERAGE_STEMS["around"])
+        return by_words, around, words_rarity, rarities
+
+    def _sum_around(self, rows: Array, often: Array) -> tuple[Array, Array]:
+        """The rows that have some of these around them, and how often a stem occurs there."""
+        targets = self._window.values[rows].ravel()
+        often = np.repeat(often, 2 * AROUND + 1)
+        if len(targets) < len(self) // 8:
+            near, places = np.unique(targets, return_inverse=True)
+            times = np.bincount(places, often)
+        else:
+            times = np.bincount(targets, often, len(self) + 1)
+            near = np.flatnonzero(times > 0)
+            times = times[near]
+        return near[near > 0] - 1, times[near > 0]
+
+    def _score_meaning(self, vector: Sequence[float] | None, seen: Array) -> Array:
+        """The cosine of the best sentence of each row that may be seen, -inf where there is none."""
+        scores = np.full(len(self), -np.inf)
+        counts = self._columns["vectors"].values
+        rows = np.flatnonzero(counts > 0)
+        if vector is None or not len(rows):
+            return scores
+        shown = rows[seen[rows]]
+        if 4 * len(shown) < len(rows):
+            starts = first_items(counts[shown])
+            cosines = self._cosines(vector, ranges(self._first["vectors"].values[shown], counts[shown]))
+            rows = shown
+        else:
+            starts, cosines = self._first["vectors"].values[rows], self._cosines(vector, slice(None))
+        if len(rows):
+            scores[rows] = np.maximum.reduceat(cosines, starts)
+            scores[(scores <= _LEFT_OUT) | ~seen] = -np.inf
+        return scores
+
+    def _cosines(self, vector: Sequence[float], places: Any) -> Array:
+        """The cosines of the vectors of sentences at these places."""
+        asked, scale = quantise(np.asarray([vector], np.float32))
+        products = multiply(self._items["vectors"].values[places], asked[0])
+        cosines: Array = products * (self._items["scales"].values[places] * scale[0].astype(np.float64))
+        cosines[self._left_out.values[places]] = _LEFT_OUT
+        return cosines
+
+    def _score_exchange(self, vector: Sequence[float] | None, numbers: Array, meaning: Array) -> Array:
+        """The cosine of each row and the one before it, taken together; `meaning` where one is long."""
+        exchange = meaning.copy()
+        before = self._within_reach(self._before.values[numbers], numbers, 1)
+        flags, counts = self._columns["flags"].values, self._columns["vectors"].values
+        short = ((flags & IS_SHORT) > 0) & (counts > 0)
+        both = np.flatnonzero((before >= 0) & short[numbers] & short[before])
+        if vector is None or not len(both):
+            return exchange
+        firsts, asked = self._first["vectors"].values, quantise(np.asarray([vector], np.float32))
+        own, other = (self._unit_vectors(firsts[rows[both]]) for rows in (numbers, before))
+        together = own + other
+        length = np.linalg.norm(together, axis=1)
+        cosines = (together @ (asked[0][0] * asked[1].astype(np.float64))) / np.where(length > 0, length, 1)
+        exchange[both] = np.where(length > 0, cosines, exchange[both])
+        return exchange
+
+    def _unit_vectors(self, places: Array) -> Array:
+        scales = self._items["scales"].values[places].astype(np.float64)
+        vectors: Array = self._items["vectors"].values[places] * scales[:, None]
+        return vectors
+
+    def _with_neighbours(self, numbers: Array, seen: Array) -> Array:
+        """These rows, those before them, and those after them on their page, as far as they may be seen."""
+        before = self._within_reach(self._before.values[numbers], numbers, 1)
+        after = self._within_reach(self._after.values[numbers], numbers, 0)
+        adjacent = np.concatenate([before, after])
+        adjacent = adjacent[adjacent >= 0]
+        return np.unique(np.concatenate([numbers, adjacent[seen[adjacent]]]))
+
+    def _nearest(self, link: _Column, numbers: Array, seen: Array) -> Array:
+        """The nearest rows in one direction of the thread that may be seen."""
+        there = self._within_reach(link.values[numbers], numbers, 1)
+        while len(passed := np.flatnonzero((there >= 0) & ~seen[there])):
+            there[passed] = self._within_reach(link.values[there[passed]], numbers[passed], 1)
+        return there
+
+    def _within_reach(self, rows: Array, numbers: Array, pages: int) -> Array:
+        """`rows` that are at most so many pages from `numbers`, -1 for others."""
+        page = self._columns["page"].values
+        distance = page[rows].astype(np.int64) - page[numbers]
+        return np.where((rows >= 0) & (abs(distance) <= pages), rows, -1)
+
+    def _places(self, kind: str, number: int) -> slice:
+        start = int(self._first[kind].values[number])
+        return slice(start, start + int(self._columns[kind].values[number]))
+
+    def _link(self, numbers: Array) -> None:
+        """Put new rows in their threads."""
+        session, owner, page, line = (
+            self._columns[name].values[numbers] for name in ("session", "owner", "page", "line")
+        )
+        order = np.lexsort((line, page, owner, session))
+        ordered, threads = numbers[order], np.stack([session[order], owner[order]], axis=1)
+        cuts = np.flatnonzero((threads[1:] != threads[:-1]).any(axis=1)) + 1
+        for group in np.split(ordered, cuts) if len(ordered) else ():
+            thread = self._thread(group[0])
+            newest = self._newest.get(thread, -1)
+            if newest >= 0 and self._place(group[0]) < self._place(newest):
+                for number in group.tolist():
+                    self._insert(thread, number)
+                continue
+            self._before.values[group] = [newest, *group[:-1]]
+            self._after.values[group[:-1]] = group[1:]
+            if newest >= 0:
+                self._after.values[newest] = group[0]
+            self._newest[thread] = int(group[-1])
+        self._set_windows(self._reach(numbers))
+
+    def _insert(self, thread: tuple[int, int], number: int) -> None:
+        """Put a row in its place in a thread."""
+        after, before = -1, self._newest.get(thread, -1)
+        while before >= 0 and self._place(before) > self._place(number):
+            after, before = before, int(self._before.values[before])
+        self._before.values[number], self._after.values[number] = before, after
+        self._connect(thread, before, number)
+        self._connect(thread, number, after)
+
+    def _unlink(self, number: int) -> list[int]:
+        """Take a row out of its thread; the rows whose surroundings change."""
+        before, after = int(self._before.values[number]), int(self._after.values[number])
+        near = self._reach(np.array([number]))
+        self._before.values[number] = self._after.values[number] = -1
+        self._connect(self._thread(number), before, after)
+        return [row for row in near.tolist() if row != number]
+
+    def _connect(self, thread: tuple[int, int], before: int, after: int) -> None:
+        if before >= 0:
+            self._after.values[before] = after
+        if after >= 0:
+            self._before.values[after] = before
+        elif before >= 0:
+            self._newest[thread] = before
+        else:
+            self._newest.pop(thread, None)
+
+    def _thread(self, number: int) -> tuple[int, int]:
+        return int(self._columns["session"].values[number]), int(self._columns["owner"].values[number])
+
+    def _place(self, number: int) -> tuple[int, int]:
+        return int(self._columns["page"].values[number]), int(self._columns["line"].values[number])
+
+    def _reach(self, numbers: Array) -> Array:
+        """Rows and those around them."""
+        is_near = np.zeros(len(self), bool)
+        for link in (self._before, self._after):
+            at = numbers
+            for _ in range(AROUND + 1):
+                is_near[at] = True
+                at = link.values[at]
+                at = at[at >= 0]
+        return np.flatnonzero(is_near)
+
+    def _set_windows(self, numbers: Array) -> None:
+        """Compute which rows these are around of, and how many stems are around them."""
+        numbers = numbers[self._is_live.values[numbers]]
+        window = np.zeros((len(numbers), 2 * AROUND + 1), np.int64)
+        window[:, AROUND] = numbers + 1
+        lengths = self._columns["length"].values
+        total = lengths[numbers].astype(np.int64)
+        for step, link in ((-1, self._before), (1, self._after)):
+            at = numbers
+            for distance in range(1, AROUND + 1):
+                at = np.where(at >= 0, link.values[at], -1)
+                same = self._within_reach(at, numbers, 0)
+                near = self._within_reach(at, numbers, 1)
+                window[:, AROUND + step * distance] = 1 + (same if step < 0 else near)
+                around = near if step < 0 else same
+                total += np.where(around >= 0, lengths[around], 0)
+        self._window.values[numbers] = window
+        self._around_length.values[numbers] = total
+
+
+def multiply(vectors: Array, asked: Array) -> Array:
+    """The products of 8-bit vectors with one, exact: no product depends on other rows."""
+    products = np.zeros(len(vectors))
+    for first in range(0, len(asked), EXACT):
+        part = asked[first : first + EXACT].astype(np.float32)
+        chunk = _CHUNK // len(part)
+        numbers = np.empty((min(chunk, len(vectors)), len(part)), np.float32)
+        for start in range(0, len(vectors), chunk):
+            some = vectors[start : start + chunk, first : first + EXACT]
+            numbers[: len(some)] = some
+            products[start : start + chunk] += numbers[: len(some)] @ part
+    return products
+
+
+def _term_weights(often: Array, lengths: Array, average: int) -> Array:
+    """The weight of a term by how often it occurs in texts of these lengths."""
+    damping = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * lengths / average)
+    weights: Array = often * (SATURATION + 1) / (often + damping)
+    return weights
+
+
+def _best(scores: Array, rows: Array, limit: int) -> Array:
+    """The best rows, with those that tie with the last; the earliest of them where that is too many."""
+    if len(rows) <= limit:
+        return rows
+    least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+    kept = np.flatnonzero(scores >= round(float(least), _DIGITS) - 0.5 * 10**-_DIGITS)
+    order = np.lexsort((rows[kept], -np.round(scores[kept], _DIGITS)))
+    return rows[kept[order[: TIES * limit]]]
+
+
+def _places_in(numbers: Array, wanted: Array) -> Array:
+    """The places of the wanted numbers, -1 for -1."""
+    order = np.argsort(numbers)
+    places = order[np.searchsorted(numbers, wanted, sorter=order)]
+    return np.where(wanted >= 0, places, -1)
+
+
+class _Column:
+    """An array that grows at its end."""
+
+    def __init__(self, kind: Any, width: int | None = None) -> None:
+        self._room: Array = np.empty((0,) if width is None else (0, width), kind)
+        self.values: Array = self._room
+
+    def append(self, values: Array) -> None:
+        length = len(self.values) + len(values)
+        if length > len(self._room):
+            room = np.empty((length + length // 4, *self._room.shape[1:]), self._room.dtype)
+            room[: len(self.values)] = self.values
+            self._room = room
+        self._room[len(self.values) : length] = values
+        self.values = self._room[:length]
+
+
+class _Postings:
+    """The rows that hold each key, in rising order, and how often."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, tuple[array[int], array[int]]] = {}
+
+    def add(self, keys: Array, rows: Array, often: Array) -> None:
+        """Add rows that are after all others."""
+        # Sorted as whole numbers with their places: many times as fast as a stable sort.
+        order = np.sort((keys.astype(np.uint64) << np.uint64(32)) | np.arange(len(keys), dtype=np.uint64))
+        order = (order & np.uint64(2**32 - 1)).astype(np.int64)
+        keys, rows, often = keys[order], rows[order].astype(np.uint32), often[order].astype(np.uint8)
+        starts = np.flatnonzero(np.diff(keys.astype(np.int64), prepend=-1))
+        ends = [*starts[1:].tolist(), len(order)]
+        for key, start, end in zip(keys[starts].tolist(), starts.tolist(), ends, strict=False):
+            held = self._held.setdefault(key, (array("I"), array("B")))
+            held[0].frombytes(rows[start:end].tobytes())
+            held[1].frombytes(often[start:end].tobytes())
+
+    def remove(self, keys: Array, row: int) -> None:
+        for key in keys.tolist():
+            rows, often = self._held[key]
+            at = bisect_left(rows, row)
+            del rows[at], often[at]
+            if not rows:
+                del self._held[key]
+
+    def get(self, key: int) -> tuple[Array, Array]:
+        """The rows that hold a key, and how often each does."""
+        rows, often = self._held.get(key, (array("I"), array("B")))
+        # Copies: an array that is looked at cannot grow.
+        return np.array(rows, np.int64), np.array(often, np.float64)
+
+    def rows(self, key: int) -> Array:
+        """The rows that hold a key."""
+        return self.get(key)[0]
