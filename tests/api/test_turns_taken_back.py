@@ -98,3 +98,16 @@ def test_another_agents_turn_is_not_taken_back(memory: tiermem.Memory) -> None:
     address = address_of(memory, SAID[1])
     with pytest.raises(UnknownId):
         memory.as_agent("planner").withdraw(address, reason="not mine")
+
+
+def test_trail_signals_and_feedback_take_the_address_of_a_turn(memory: tiermem.Memory) -> None:
+    address = address_of(memory, SAID[1])
+    judged = memory.feedback(sources=[address], outcome="success")
+    assert len(judged.turns) + len(judged.credits) == 1
+    done = memory.withdraw(address, reason="the scales were wrong")
+    assert [one.unit for one in memory.trail(address)] == [done.unit]
+    assert memory.signals(address) == memory.signals(done.unit.id)
+    with pytest.raises(InvalidInput, match="no unit rests on it"):
+        memory.trail(address_of(memory, SAID[2]))
+    with pytest.raises(UnknownId, match="has no turn"):
+        memory.signals("t1:999-9ae0")

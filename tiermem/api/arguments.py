@@ -359,7 +359,9 @@ def trust(value: object, levels: TrustLevels, name: str = "trust") -> str | None
     return value
 
 
-def feedback_target(answer: object, sources: object) -> AnswerId | tuple[Evidence | UnitId, ...]:
+def feedback_target(
+    answer: object, sources: object
+) -> AnswerId | tuple[Evidence | UnitId | TurnAddress, ...]:
     """What an outcome is of: the id of an answer, or sources. One of the two."""
     if (answer is None) == (sources is None):
         raise InvalidInput("name what is judged: answer (an Answer or its id), or sources")
@@ -367,8 +369,8 @@ def feedback_target(answer: object, sources: object) -> AnswerId | tuple[Evidenc
         return answer.id
     if answer is not None:
         return AnswerId(name_in(answer, "answer"))
-    given = sources_in(sources, "ids of units")
-    return tuple(one if isinstance(one, Evidence) else UnitId(one) for one in given)
+    given = sources_in(sources, "ids of units and addresses of turns")
+    return tuple(one if isinstance(one, Evidence) else unit_or_turn(one) for one in given)
 
 
 def sources_in(sources: object, ids: str) -> tuple[Evidence | str, ...]:

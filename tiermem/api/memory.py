@@ -60,6 +60,7 @@ from tiermem.ledger import ALL, AnswerInfo, Grant, Redistilled, SetAside
 from tiermem.llm.meter import Meter
 from tiermem.model import (
     Answer,
+    AnswerId,
     AskMode,
     AskStep,
     Budget,
@@ -867,11 +868,7 @@ class AsyncMemory:
         """
         components, named = self._caller.writable, arguments.unit_or_turn(unit_id)
         why = arguments.reason(reason)
-        if is_address(named):
-            unit = await self._caller.reader.withdrawn_of_turn(TurnAddress(named))
-        else:
-            unit = UnitId(named)
-        unit = self._caller.own_unit(unit)
+        unit = self._caller.own_unit(await self._caller.reader.unit_on_turn(named, withdrawn=True))
         async with self._lock.shared():
             return await components.writer.restore(unit, why)
 
@@ -982,8 +979,9 @@ class AsyncMemory:
         """Record how an answer turned out, `success`, `failure` or `neutral`, and credit the units behind it.
 
         Name the answer (or its id), or the `sources` that were used without one: a `Context`, what `search`
-        gave, or ids of units. Credit goes to what the answer cites, and by what of them the `output` says to
-        the units that it was shown; to sources by the `output`, or to all alike where none is given. A unit's
+        gave, ids of units or addresses of turns. Credit goes to what the answer cites, and by what of them
+        the `output` says to the units that it was shown; to sources by the `output`, or to all alike where
+        none is given. A unit's
         weight, from -1 to 1, moves by a tenth of its share for a success and back by half of that for a
         failure, and by .3 a day at most. Judged again, an answer's newest outcome counts in place of the
         earlier one. What is superseded, but for a merge, or withdrawn is not moved. A cited turn on which no
@@ -993,30 +991,44 @@ class AsyncMemory:
         Raises `UnknownId`, `InvalidInput`.
         """
         components = self._caller.writable
-        of, turned_out = arguments.feedback_target(answer, sources), arguments.outcome(outcome)
+        judged, turned_out = arguments.feedback_target(answer, sources), arguments.outcome(outcome)
         said, judge = arguments.output(output), arguments.judge(by, self._caller.levels)
-        if isinstance(of, str):
-            of = (await self._caller.reader.answer(of)).id
+        of: AnswerId | list[Evidence | UnitId]
+        if isinstance(judged, str):
+            of = (await self._caller.reader.answer(judged)).id
+        else:
+            of = [await self._source(one) for one in judged]
         async with self._lock.shared():
             return await components.writer.feedback(
                 of, outcome=turned_out, output=said, by=judge, sees=self._caller.sees
             )
+
+    async def _source(self, named: Evidence | UnitId | TurnAddress) -> Evidence | UnitId:
+        """What is judged: a turn as evidence, where its address names it."""
+        if isinstance(named, Evidence):
+            return named
+        if not is_address(named):
+            return UnitId(named)
+        return await self._caller.reader.turn(TurnAddress(named))
 
     @operation("read")
     async def signals(self, unit_id: str, *, as_of: TimeLike | None = None) -> Signals:
         """What is known of a unit besides what it says, now or at a past moment: importance, uses, weight.
 
         All of it is made of what is recorded: looking, searching and building contexts leave no trace in it.
-        Raises `UnknownId`.
+        The address of a turn names the unit that rests on it. Raises `UnknownId`, and `InvalidInput` for a
+        turn on which no unit rests, or several.
         """
-        return await self._caller.reader.signals(arguments.unit(unit_id), as_of=arguments.past(as_of))
+        past, named = arguments.past(as_of), arguments.unit_or_turn(unit_id)
+        return await self._caller.reader.signals(await self._caller.reader.unit_on_turn(named), as_of=past)
 
     @operation("read")
     async def trail(self, unit_id: str) -> tuple[UnitHistory, ...]:
         """A unit with all it supersedes and all that supersedes it, oldest first, each with its words and the
-        outcomes that moved its weight. Raises `UnknownId`.
+        outcomes that moved its weight. Named and refused as by `signals`.
         """
-        return await self._caller.reader.trail(arguments.unit(unit_id))
+        named = arguments.unit_or_turn(unit_id)
+        return await self._caller.reader.trail(await self._caller.reader.unit_on_turn(named))
 
     history = trail
 

@@ -44,7 +44,7 @@ from tiermem.reading.looking_back.trail import UnitHistory, related_units, unit_
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.page_failure_isolation import PageFailureIsolation
 from tiermem.reading.past import empty_past_notes, future_notes
-from tiermem.reading.quoting import page_evidence, turns_under, with_turn
+from tiermem.reading.quoting import page_evidence, turn_evidence, turns_under, with_turn
 from tiermem.reading.recall import list_once, recall
 from tiermem.reading.request import AskRequest
 from tiermem.reading.rerank import Reranker, reranked
@@ -335,29 +335,39 @@ class Reader:
         units = map(self._ledger.tier1.unit, self._ledger.tier1.units_on(spans))
         return tuple(unit for unit in units if unit is not None and self._sees.unit(unit))
 
-    async def withdrawn_of_turn(self, address: TurnAddress) -> UnitId:
-        """The unit on a turn that was withdrawn, the one with most of its words if that took others along.
+    async def unit_on_turn(self, named: UnitId | TurnAddress, *, withdrawn: bool = False) -> UnitId:
+        """The unit of an id, or that which rests on the turn of an address, or did until it was `withdrawn`.
 
-        Raises `UnknownId`, and `InvalidInput` where nothing of the turn was withdrawn, or several units were.
+        Extracts count where nothing else rests on the turn, and one of all its words before parts of them.
+        Raises `UnknownId` for no turn, and `InvalidInput` where no unit is named so, or several are.
         """
-        page, tier1 = await self.page(address), self._ledger.tier1
-        line = next(line for line in page.lines if line.address == address)
+        if not is_address(named):
+            return UnitId(named)
+        page, tier1 = await self.page(TurnAddress(named)), self._ledger.tier1
+        line = next(line for line in page.lines if line.address == named)
         units = [
             unit
             for unit in tier1.units_of_page(page.id, inactive=True)
             if self._sees.unit(unit)
-            and tier1.retired_because(unit.id) is not None
+            and (not withdrawn or tier1.retired_because(unit.id) is not None)
             and any(line.touches(span) for span in unit.spans)
         ]
-        whole = [
-            unit for unit in units if unit.spans == (Span(page_id=page.id, start=line.body, end=line.end),)
-        ]
-        found = whole or [unit for unit in units if not unit.is_extract]
+        words = Span(page_id=page.id, start=line.body, end=line.end)
+        whole = [unit for unit in units if unit.spans == (words,)]
+        worded = [unit for unit in units if not unit.is_extract]
+        found = (whole or worded) if withdrawn else (worded or whole or units)
         if len(found) != 1:
             listed = "".join(f"\n  {unit.id}: {unit.text}" for unit in units)
-            what = f"name one of these units by its id:{listed}" if units else "nothing of it was withdrawn"
-            raise InvalidInput(f"turn {address!r} cannot be restored by its address: {what}")
+            missing = "nothing of it was withdrawn" if withdrawn else "no unit rests on it"
+            what = f"name one of these by its id:{listed}" if units else missing
+            raise InvalidInput(f"turn {named!r} names no unit: {what}")
         return found[0].id
+
+    async def turn(self, address: TurnAddress) -> Evidence:
+        """A turn as evidence; raises `UnknownId` for the address of no turn that may be seen."""
+        page = await self.page(address)
+        line = next(line for line in page.lines if line.address == address)
+        return turn_evidence(page, line, score=0.0)
 
     async def open_pages(self, session: SessionId | None = None) -> tuple[Page, ...]:
         """The pages being filled, with their words."""
