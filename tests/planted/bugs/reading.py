@@ -237,7 +237,7 @@ BUGS = (
         name="a unit whose words stand in a turn is told twice",
         file="tiermem/reading/recall.py",
         function="interleave",
-        before="unit is not None and not any(repeats(unit, other) for other in turns)",
+        before="not any(repeats(unit, other) for other in near)",
         after="unit is not None",
         found_by=_ALL,
     ),
