@@ -302,7 +302,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a model or the local engine asserts, with the words it says it rests on; not yet checked.
+    """What an engine asserts, with the words it says it rests on; not yet checked.
 
     What it rests on is all of the quotes together: a question and its reply, a name said before.
     """
@@ -379,7 +379,7 @@ class Decision:
     """Which tier is to answer, the number the router gives for it (`None` where it gives none), and why.
 
     `score` runs from 0 to 1 and is no probability of being right; numbers of different routers do not
-    compare. Of `rules` and `gate` it is the share of the question's words that the best evidence holds, of
+    compare. Of `gate` it is the share of the question's words that the best evidence holds, of
     `llm` how sure the model calls itself. No decision reads it.
     """
 

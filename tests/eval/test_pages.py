@@ -96,11 +96,16 @@ def test_the_tables_of_runs_are_outlined_as_the_report_writes_them() -> None:
     assert outline(page.read_text()) == outline(text)
 
 
-@pytest.mark.parametrize("name", ["results/answers.md", "compare.md"])
-def test_every_command_of_a_page_is_accepted(name: str) -> None:
+@pytest.mark.parametrize(
+    "page", [DOCS / "compare.md", *sorted((DOCS / "results").glob("*.md"))], ids=lambda page: page.stem
+)
+def test_every_command_of_a_page_is_accepted(page: Path) -> None:
     group: Any = get_command(app)
-    for command, *arguments in commands((DOCS / name).read_text()):
-        group.commands[command].make_context(command, arguments)
+    text = page.read_text()
+    inline = [shlex.split(command) for command in re.findall(r"`tiermem eval ([^`]+)`", text)]
+    for command, *arguments in [*commands(text), *inline]:
+        if "…" not in arguments:
+            group.commands[command].make_context(command, arguments)
 
 
 @pytest.mark.parametrize(

@@ -818,8 +818,8 @@ class AsyncMemory:
     async def redistil(self, page_id: str) -> Redistilled:
         """Summarise a page again, with a list of what its units lost. New units that code confirms are added.
 
-        Nothing is removed, and the attempt is recorded. Raises `PageNotFound`, `InvalidInput` for a page
-        not summarised yet, `ModelError`.
+        Nothing is removed, and the attempt is recorded. Raises `PageNotFound`, `InvalidInput`
+        without a model and for a page not summarised yet, `ModelError`.
         """
         components, again = self._caller.writable, arguments.page(page_id)
         page = await self._caller.reader.page(again)
