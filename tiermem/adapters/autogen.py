@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 import tiermem
-from tiermem.adapters.finding import Kind, as_filters, id_of, in_thread, known_of, looked_for, sources_for
+from tiermem.adapters.finding import Kind, as_filters, id_of, in_thread, known_of, sources_for
 from tiermem.adapters.items import Items
 from tiermem.errors import InvalidInput
 
@@ -77,7 +77,7 @@ class TierMemMemory(Memory):
         **kwargs: Any,
     ) -> MemoryQueryResult:
         """What fits a query best, with scores and where the words are; `kwargs` are more filters."""
-        wanted = looked_for(_text_of(query) if isinstance(query, MemoryContent) else query)
+        wanted = _text_of(query) if isinstance(query, MemoryContent) else query
         confines = as_filters({**self._only, **kwargs})
         found = await in_thread(self._memory.recall, wanted, limit=self._most, kind=self._kind, **confines)
         return MemoryQueryResult(

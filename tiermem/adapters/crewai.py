@@ -9,7 +9,7 @@ from typing import Any, Literal, NoReturn
 from pydantic import Field
 
 import tiermem
-from tiermem.adapters.finding import Kind, as_filters, id_of, known_of, looked_for
+from tiermem.adapters.finding import Kind, as_filters, id_of, known_of
 from tiermem.adapters.items import Items
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
@@ -144,7 +144,7 @@ class TierMemMemory(Memory):
         """What fits a query best, best first: at most `limit`; in a scope, or of any of some categories, only
         what was remembered so. `depth` changes nothing, and private is nothing here.
         """
-        wanted = looked_for(query)
+        wanted = query.strip()
         path = scope if self.root_scope is None else join_scope_paths(self.root_scope, scope)
         within = {} if path is None else {"scopes": normalize_scope_path(path)}
         found: dict[str, Evidence] = {}

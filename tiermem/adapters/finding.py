@@ -11,8 +11,6 @@ from anyio import to_thread
 import tiermem
 from tiermem.wire import plain
 
-LONGEST_QUESTION = 4_000
-"""Characters of what was last said that are looked for: the end of what is longer."""
 NOTHING_FOUND = "Nothing in memory is near this."
 
 Kind = Literal["any", "units", "turns", "pages"]
@@ -43,12 +41,6 @@ def as_filters(only: Mapping[str, Any]) -> tiermem.Filters:
     return cast("tiermem.Filters", dict(only))
 
 
-def looked_for(said: str) -> str:
-    """What was said as a question to memory; empty where it has no words."""
-    return said.strip()[-LONGEST_QUESTION:].strip()
-
-
 def sources_for(memory: tiermem.Memory, said: str, max_tokens: int, only: tiermem.Filters) -> str:
     """Numbered sources on what was said, fenced as data; empty where there are none, or nothing was said."""
-    question = looked_for(said)
-    return memory.context(question, max_tokens=max_tokens, **only).text if question else ""
+    return memory.context(said, max_tokens=max_tokens, **only).text if said.strip() else ""

@@ -41,7 +41,8 @@ class MemoryTools:
             max_tokens: What it may take of your context.
 
         """
-        return self._memory.context(question, max_tokens=max_tokens, **self._only).text or NOTHING_FOUND
+        found = self._memory.context(question, max_tokens=max_tokens, **self._only)
+        return found.text or found.empty_reason or NOTHING_FOUND
 
     def ask(self, question: str) -> str:
         """What was said about a question, or with a language model an answer with the words it rests on.

@@ -56,17 +56,22 @@ MOST_TOKENS = 10_000_000
 _T = TypeVar("_T")
 
 
-def question(value: object, name: str = "question") -> str:
-    """A question, or a query, that can be asked."""
+def question(value: object) -> str:
+    """A question that can be answered; one that is too long is refused, since part of it is another one."""
     if isinstance(value, str) and len(value) > LONGEST_QUESTION:
         raise InvalidInput(
-            f"{name} may be {LONGEST_QUESTION:,} characters long, and this one is {len(value):,}: "
+            f"question may be {LONGEST_QUESTION:,} characters long, and this one is {len(value):,}: "
             "ask less at once, or add what it says as a turn"
         )
-    asked = text_in(value, name).strip()
-    if any("\ud800" <= character <= "\udfff" for character in asked):
+    return query(value, "question")
+
+
+def query(value: object, name: str = "query") -> str:
+    """Words that can be searched for: of a text longer than `LONGEST_QUESTION` characters the end."""
+    words = text_in(value, name).strip()[-LONGEST_QUESTION:].strip()
+    if any("\ud800" <= character <= "\udfff" for character in words):
         raise InvalidInput(f"{name} holds lone surrogates, which no index or model can carry")
-    return asked
+    return words
 
 
 def reason(value: object) -> str:

@@ -430,7 +430,8 @@ class AsyncMemory:
         without the turns left out. A superseded unit stays so, whatever agent superseded it.
         A memory opened read-only answers as well and keeps nothing of it: `Answer.recorded` is `False`,
         `audit` does not find it, and what it cost counts towards the daily limits of this opening alone.
-        Raises `InvalidInput`, `ModelError` when the model is down and nothing can be answered,
+        Raises `InvalidInput`, also for a question of more than 4,000 characters (give the question alone, and
+        `add` the text it is about), `ModelError` when the model is down and nothing can be answered,
         `BudgetExceeded` when the space has spent its daily limit, and `ErasedMeanwhile` when another process
         erased words of the space while it was answered.
         """
@@ -477,9 +478,9 @@ class AsyncMemory:
         of the best turn it rests on, and one that only repeats a turn which is found is left out. Among
         `"units"`, turns that are not summarised yet represent themselves (`Evidence.source`). `asked_at` is
         the moment its relative dates are seen from (now). `min_trust` and the other filters are those of
-        `ask`.
+        `ask`. Of a query of more than 4,000 characters, such as a pasted log, the end is searched for.
         """
-        query, most, kind = arguments.question(query, "query"), arguments.limit(limit), arguments.kind(kind)
+        query, most, kind = arguments.query(query), arguments.limit(limit), arguments.kind(kind)
         scope, moment = await self._caller.scope_and_time(only)
         await self._background.wait_for_index()
         return await self._caller.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
@@ -509,10 +510,10 @@ class AsyncMemory:
         Days are those on the clock of the speaker, ends count in, and what has no such time is left out
         and counted (`Recollection.undated`). With `about="event"` it is when what a unit says happened.
         Units and turns are found side by side, or one `kind` of what `search` finds, with the
-        same filters. Raises `InvalidInput`.
+        same filters. Of a topic of more than 4,000 characters the end is searched for. Raises `InvalidInput`.
         """
         topic, most, kind = (
-            arguments.question(topic, "topic"),
+            arguments.query(topic, "topic"),
             arguments.limit(limit),
             arguments.kind(kind),
         )
@@ -575,10 +576,11 @@ class AsyncMemory:
     ) -> Context:
         """Numbered sources for a prompt of your own, in at most `max_tokens`, fenced as data.
 
+        The question may be a whole message: of more than 4,000 characters the end is searched for.
         `asked_at` is the moment relative dates of the question are seen from (now). `min_trust`
         and the other filters are those of `ask`.
         """
-        question, most = arguments.question(question), arguments.max_tokens(max_tokens)
+        question, most = arguments.query(question, "question"), arguments.max_tokens(max_tokens)
         scope, moment = await self._caller.scope_and_time(only)
         await self._background.wait_for_index()
         return await self._caller.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)

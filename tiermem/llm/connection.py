@@ -17,6 +17,7 @@ from openai import DefaultAsyncHttpxClient
 
 from tiermem.errors import MalformedReply, ModelRefused
 from tiermem.llm.redaction import Redaction, shown_url
+from tiermem.llm.stated_error import stated_error
 
 _EMBEDDINGS = 8
 """Embeddings of a batch may be so many times as long as another reply."""
@@ -48,13 +49,20 @@ class GuardedClient(DefaultAsyncHttpxClient):
         raise ModelRefused(f"{self._name} redirects in a circle; correct base_url")
 
     async def _read_response(self, response: Any) -> Any:
-        """The response with its body, its status, and how long it asks to be left alone."""
+        """The response with its body, its status, and how long it asks to be left alone.
+
+        The status is the one that the body states where that is an error.
+        """
         body = await self._read(response)
-        if not response.is_success:
+        status = response.status_code
+        stated = stated_error(body) if response.is_success else None
+        if stated is not None:
+            status, body = stated
+        if stated is not None or not response.is_success:
             body = self._error(body)
         rest = response.headers.get("retry-after")
         return type(response)(
-            response.status_code,
+            status,
             headers={} if rest is None else {"Retry-After": self._redaction.in_error(rest)},
             content=body,
             request=response.request,

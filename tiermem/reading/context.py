@@ -36,6 +36,17 @@ class Context:
     tokens: int
     sources: tuple[Evidence, ...]
     degradations: tuple[Degradation, ...] = ()
+    found: int = 0
+    """How many units and turns were found: more than there are sources where there is no room for all."""
+    max_tokens: int = 0
+    """The tokens that were allowed."""
+
+    @property
+    def empty_reason(self) -> str | None:
+        """Why there are no sources though something was found; `None` otherwise."""
+        if self.sources or not self.found:
+            return None
+        return f"{self.found:,} found, none fits into {self.max_tokens:,} tokens"
 
     def __str__(self) -> str:
         return self.text
@@ -55,7 +66,8 @@ def assemble(
     blocks: list[str] = []
     kept: list[Evidence] = []
     tokens = count(f"{HEADING}\n")
-    for same in _group_same(items):
+    groups = _group_same(items)
+    for same in groups:
         block = _block(len(kept) + 1, *same)
         # Counted part by part, or many items would take the square of their time. Parts may count a token
         # more each than the whole, so a close call is counted whole; and so is what comes of it, at the end.
@@ -71,7 +83,9 @@ def assemble(
         blocks.pop()
         kept.pop()
     text = _text(blocks)
-    return Context(text=text, tokens=count(text), sources=tuple(kept))
+    return Context(
+        text=text, tokens=count(text), sources=tuple(kept), found=len(groups), max_tokens=max_tokens
+    )
 
 
 def _group_same(items: Iterable[Evidence]) -> list[list[Evidence]]:

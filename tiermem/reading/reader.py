@@ -264,16 +264,21 @@ class Reader:
         count = self._counter.count
 
         async def filled(view: View) -> tuple[Context, tuple[Degradation, ...]]:
+            lookup = LookUp(view, options, asked_at=asked_at, reranker=self._reranker)
             recalled = await recall(
                 question,
-                LookUp(view, options, asked_at=asked_at, reranker=self._reranker),
+                lookup,
                 count=count,
                 options=options,
                 fits=lambda item: fits(item, max_tokens=max_tokens, count=count),
                 fits_cut=lambda item: fits(item, max_tokens=max_tokens // 2, count=count),
             )
             items = without_repeats(recalled.items)
-            return assemble(items, max_tokens=max_tokens, count=count), recalled.degradations
+            context = assemble(items, max_tokens=max_tokens, count=count)
+            if not context.sources:
+                any_size = await recall(question, lookup, count=count, options=self._options)
+                context = replace(context, found=len(without_repeats(any_size.items)))
+            return context, recalled.degradations
 
         going = PageFailureIsolation(await self._view(scope))
         context, degradations = await going.run(filled)

@@ -4,6 +4,14 @@ from tests.planted.bug import Bug
 
 BUGS = (
     Bug(
+        name="of a long query the beginning is searched for",
+        file="tiermem/api/arguments.py",
+        function="query",
+        before="text_in(value, name).strip()[-LONGEST_QUESTION:]",
+        after="text_in(value, name).strip()[:LONGEST_QUESTION]",
+        found_by=("tests/api/test_long_queries.py",),
+    ),
+    Bug(
         name="background forgets its second run",
         file="tiermem/runtime/jobs.py",
         function="Jobs.start",

@@ -23,4 +23,7 @@ def context(
     keywords = filters.keywords()
     with place.look(read_only=read_only) as memory:
         found = memory.context(question, max_tokens=max_tokens, **keywords)
-    output.show(found, lambda: (show_controls(found.text),) if found.sources else "nothing found")
+    output.show(
+        found,
+        lambda: (show_controls(found.text),) if found.sources else (found.empty_reason or "nothing found"),
+    )

@@ -198,7 +198,7 @@ class _Tools:
         found = await self._memory.context(
             question, max_tokens=max_tokens, session=session, asked_at=asked_at, min_trust=min_trust
         )
-        return found.text or "Nothing in memory is near this."
+        return found.text or found.empty_reason or "Nothing in memory is near this."
 
     async def ask(
         self,
