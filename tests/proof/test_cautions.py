@@ -44,11 +44,19 @@ NONE = [
     ("Ben has a red bike.", "", "Ann: Ben has a red bike."),
     ("Ann gave Ben a bike.", "", "Ann: I gave Ben a bike."),
     ("Ann's sister has a bike.", "", "Ann: My sister has a bike."),
+    ("Mum tells the story of the canoe.", "", "Ben: Mum tells the story of the canoe every year."),
+    ("Clara thinks the bridge is closed.", "", "Ben: Clara thinks the bridge is closed."),
+    ("Dad said at lunch that the boat leaks.", "", "Ben: Dad said at lunch that the boat leaks, and left."),
+    ("Omar told everybody that the shop moved.", "", "Ben: Omar told everybody that the shop moved."),
+    ("Nina promised to bring ten plates.", "", "Ben: Nina promised to bring ten plates, she has many."),
     ("Rome and Oslo", "Where did Ann go?", "Ann: I went to Oslo and to Rome."),
     ("a story", "What did the assistant write about dragons?", "assistant: Here is a story about dragons."),
 ]
 
 SOME = [
+    ("Clara thinks the bridge is closed.", "", "Ben: I think the bridge is closed.", "person"),
+    ("Clara said the boat leaks.", "", "Ben: Clara is here, and the boat leaks.", "person"),
+    ("Clara said the boat leaks.", "", "Ben: Dana said the boat leaks.", "person"),
     ("meat", "What does Ann eat?", "Ann: I never eat meat.", "negation"),
     ("meat", "What does Ann eat?", "Ann: I refuse to eat meat.", "negation"),
     ("Yes", "Does Ann eat meat?", "Ann: I don't eat meat.", "negation"),

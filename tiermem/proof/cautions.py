@@ -101,7 +101,7 @@ class _Subject:
         self.said_keys = {token.key for token in (*asked, *said)}
         self.cues = set(_find_cues(_blank(f"{question} {answer}", _SPEECH)))
         self.persons = self._find_persons(question or answer, asked if question else said)
-        self.teller = "" if question else self._find_teller(answer, said)
+        self.teller = "" if question else self.teller_of(answer, said)
 
     def person_of(self, token: Token) -> str:
         """The key of a person: one for all names of a speaker."""
@@ -111,7 +111,7 @@ class _Subject:
         """The key of a speaker or addressee by the whole name; else ""."""
         return next(iter(self.speakers.get(name, ())), "")
 
-    def _find_teller(self, statement: str, tokens: Sequence[Token]) -> str:
+    def teller_of(self, statement: str, tokens: Sequence[Token]) -> str:
         """Who says or thinks the rest of a statement, by the verb after the first name; else ""."""
         lead = next((each for each in tokens if each.kind == "name" or each.key in self._first_key), None)
         if lead is None or _CUES["report"].match(statement, lead.end + 1) is None:
@@ -152,6 +152,11 @@ class _Reading:
         """The cues of the sentence, without those of phrases that only frame what is said."""
         text = _blank(self.sentence.text, _SPEECH)
         return _find_cues(_blank(text, _OWN_VIEW) if self.speaker in self._subject.persons else text)
+
+    @property
+    def teller(self) -> str:
+        """Who says or thinks the rest of it, as it says itself; else ""."""
+        return self._subject.teller_of(self.sentence.text, self.sentence.words)
 
     @cached_property
     def clause_ends(self) -> list[tuple[int, int]]:
@@ -293,7 +298,7 @@ def _is_of_another(reading: _Reading, lead: _Mention | None, subject: _Subject) 
 
 def _is_claimed_of_another(reading: _Reading, lead: _Mention | None, subject: _Subject) -> bool:
     """Whether the person who leads a statement is not the one who leads the sentence."""
-    if subject.teller and subject.teller != reading.speaker:
+    if subject.teller and subject.teller not in (reading.speaker, reading.teller):
         return True
     mentions = reading.mentions
     leading = lead or (mentions[0] if mentions else _Mention(reading.speaker, 0, "first"))
