@@ -26,7 +26,7 @@ BUGS = (
         file="tiermem/proof/cautions.py",
         function="_is_claimed_of_another",
         before="""
-            if subject.teller and subject.teller != reading.speaker:
+            if subject.teller and subject.teller not in (reading.speaker, reading.teller):
                 return True
         """,
         after="",
