@@ -26,6 +26,7 @@ from tests.text.dialogue import page_of
 from tiermem.dialogue.date_order import NumericDate
 from tiermem.dialogue.formats import READERS, Reader
 from tiermem.dialogue.formats import Source as OpenedFile
+from tiermem.dialogue.speakers import NameBeforeColon
 from tiermem.embedding.words import Stems
 from tiermem.errors import TierMemError
 from tiermem.index.interface import Entry
@@ -243,6 +244,9 @@ MADE: dict[str, Callable[[str], Any]] = {
     "datetime | date | None": lambda _: SAID,
     "Container[str | None]": lambda text: ("system", text),
     "Iterable[object]": lambda text: (text, None, "I have 3 dogs."),
+    "Sequence[NameBeforeColon]": lambda text: tuple(
+        NameBeforeColon(name=part, is_stamped=False) for part in (text, *text.split()) if part.strip()
+    ),
     "Iterable[str]": lambda text: (text, "I have 3 dogs."),
     "Sequence[str]": lambda text: (text, "I have 3 dogs."),
     "Collection[str]": lambda text: {text, "dog"},

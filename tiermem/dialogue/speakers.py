@@ -62,7 +62,7 @@ _LONGEST_LOWER = 2
 """The same of a name in lower case, in a file that writes names so."""
 _MOST_STAMPED = 3
 """Turns with times from which on the others of a file are expected to have times too."""
-_NUMBER = re.compile(r"\s*#?\d+$|\s+[a-z]$")
+_NUMBER = re.compile(r" ?#?\d{1,4}$| [a-z]$")
 """The number or letter of a step or an option, at the end of its name in lower case."""
 _PARTICLES = frozenset(
     word_list("van von de der den del della di da do dos du la le el al bin ibn ben af av y e zu ter")

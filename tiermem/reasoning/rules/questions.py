@@ -1,12 +1,11 @@
 """What a question asks for: its kind, the people and things it names, the words that must be matched.
 
-Shared by the rules that read pages and the gate, so that both mean the same by "covered".
+The gate measures by these how much of a question evidence covers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -144,9 +143,3 @@ def _head(text: str, named: tuple[str, ...]) -> str:
     rest = words(predicated[1]) if predicated else []
     found = (stem(word) for word in rest if word not in STOP_WORDS)
     return next((term for term in found if term not in named and term not in _ASKING | _PAYING), "")
-
-
-def missing_terms(question: ParsedQuestion, texts: Sequence[str]) -> list[str]:
-    """Terms of the question that none of the texts holds."""
-    there = {stem(word) for text in texts for word in words(text)}
-    return [term for term in question.terms if term not in there]

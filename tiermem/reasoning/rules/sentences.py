@@ -1,7 +1,7 @@
 """Sentences of evidence, scored against a question: who says what, and how much of the question it covers.
 
-Reading pages by rules and the gate score sentences alike. A sentence about another person than the
-one asked about scores low, however many words it shares: that is the commonest false hit in dialogue.
+A sentence about another person than the one asked about scores low, however many words it shares: that is
+the commonest false hit in dialogue.
 """
 
 from __future__ import annotations
@@ -106,23 +106,15 @@ def _sentences(text: str) -> Iterator[EvidenceSentence]:
     own = speech(text)
     speaker, asked, said = (own.speaker, own.asked, own.said) if own else ("", "", text)
     for piece in sentences(said):
-        yield evidence_sentence(piece.text, speaker=speaker, asked=asked, around=said)
-
-
-def evidence_sentence(
-    text: str, *, speaker: str, asked: str, around: str, said_at: datetime | None = None
-) -> EvidenceSentence:
-    """One sentence with its words taken apart."""
-    near = _stems_of(text)
-    return EvidenceSentence(
-        source=0,
-        speaker=speaker,
-        asked=asked,
-        text=text,
-        said_at=said_at,
-        near=near,
-        turn=_turn_stems(around, asked),
-    )
+        yield EvidenceSentence(
+            source=0,
+            speaker=speaker,
+            asked=asked,
+            text=piece.text,
+            said_at=None,
+            near=_stems_of(piece.text),
+            turn=_turn_stems(said, asked),
+        )
 
 
 @lru_cache(maxsize=64)

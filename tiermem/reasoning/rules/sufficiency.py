@@ -1,6 +1,6 @@
 """Whether what was recalled holds the answer, judged from features alone: no model, no network, pure.
 
-Shared by the route of the rules and the gate. It errs towards the pages: a question that asks for all of
+It errs towards the pages: a question that asks for all of
 something, has a name that is in no unit, or asks for a kind of detail that no unit holds, escalates.
 """
 
