@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.dialogue.test_files import read_one, refusal, said
 from tiermem.dialogue import read_dialogue
+from tiermem.dialogue.speakers import LABELS, RARE_NAMES
 
 at = datetime.fromisoformat
 
@@ -98,7 +99,9 @@ def test_brackets_and_blanks_by_the_hundred_thousand_do_not_stall() -> None:
         assert read_dialogue(io.StringIO(text))[0].turns == 1
 
 
-_names = st.from_regex(r"[A-Z][a-z]{1,9}( [A-Z][a-z]{1,9})?", fullmatch=True)
+_names = st.from_regex(r"[A-Z][a-z]{1,9}( [A-Z][a-z]{1,9})?", fullmatch=True).filter(
+    lambda name: name.lower() not in LABELS | RARE_NAMES
+)
 _words = st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"])).map(str.strip)
 
 

@@ -26,6 +26,7 @@ from tests.text.dialogue import page_of
 from tiermem.dialogue.date_order import NumericDate
 from tiermem.dialogue.formats import READERS, Reader
 from tiermem.dialogue.formats import Source as OpenedFile
+from tiermem.dialogue.speakers import NameBeforeColon
 from tiermem.embedding.words import Stems
 from tiermem.errors import TierMemError
 from tiermem.index.interface import Entry
@@ -245,6 +246,9 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Iterable[object]": lambda text: (text, None, "I have 3 dogs."),
     "Iterable[str]": lambda text: (text, "I have 3 dogs."),
     "Sequence[str]": lambda text: (text, "I have 3 dogs."),
+    "Sequence[NameBeforeColon]": lambda text: [
+        NameBeforeColon(name=word[:60], is_stamped=False) for word in text.split()
+    ],
     "Collection[str]": lambda text: {text, "dog"},
     "Source": source,
     "Sequence[Source]": lambda text: (source(text), source("I have 3 dogs.")),

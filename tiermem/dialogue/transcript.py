@@ -2,7 +2,8 @@
 
 Without brackets a time is read where it is `2024-05-08 13:56`, with or without seconds.
 
-A line that opens no turn continues the one before it; so does any indented line, whatever it looks like. A
+A line that opens no turn continues the one before it; so does any indented line, whatever it looks like, and
+a line that opens with no speaker of the file (`Note: …`, `speakers`). A
 heading (`# Session 2, 8 May 2024`) or a line that is only a date starts a session, and its date holds for
 the turns below that have none. Two blank lines in a row start a session too; a single one is spacing. The
 order of dates in numbers is decided from all of them (`date_order`).
@@ -11,7 +12,7 @@ order of dates in numbers is decided from all of them (`date_order`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -20,6 +21,7 @@ from tiermem.dialogue.date_order import DateOrder, NumericDate, decide_order, nu
 from tiermem.dialogue.error_location import record
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import DialogueSession
+from tiermem.dialogue.speakers import NameBeforeColon, is_one_of, speakers_among
 from tiermem.dialogue.times import parse_clock, parse_time
 from tiermem.errors import InvalidInput
 
@@ -52,6 +54,7 @@ class _Reading:
     """State of the reader: turns by session with their lines, and the date that the last heading gave."""
 
     order: DateOrder | None
+    speakers: frozenset[str]
     notes: list[str] = field(default_factory=list)
     sessions: list[list[tuple[Turn, list[str]]]] = field(default_factory=lambda: [[]])
     date: datetime | None = None
@@ -77,7 +80,9 @@ def parse_transcript(
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     dates = [written for line in lines if (written := _numeric_date(line)) is not None]
     decided = decide_order(dates, date_order)
-    reading = _Reading(order=None if decided is None else decided.order)
+    reading = _Reading(
+        order=None if decided is None else decided.order, speakers=speakers_among(_openings(lines))
+    )
     if decided is not None and decided.order != "ymd":
         reading.notes.append(str(decided))
     for number, line in enumerate(lines, start=1):
@@ -146,7 +151,7 @@ def _read_line(reading: _Reading, line: str) -> None:
         reading.new_session(None)  # what follows was not said on the day of the heading before
         return
     opening = None if indented else _opening(line)
-    if opening is None:
+    if opening is None or not is_one_of(opening["speaker"], reading.speakers):
         _continue(reading, line)
     else:
         _open(reading, opening)
@@ -175,6 +180,16 @@ def opened_by(line: str) -> str:
     """Who speaks, in small letters, where the line opens a turn; else nothing."""
     opening = None if line[:1].isspace() else _opening(line.removesuffix("\r"))
     return opening["speaker"].lower() if opening is not None else ""
+
+
+def _openings(lines: Iterable[str]) -> list[NameBeforeColon]:
+    """What may be the names of speakers at the beginning of lines."""
+    found = (_opening(line) for line in lines if not line[:1].isspace())
+    return [
+        NameBeforeColon(one["speaker"], is_stamped=(one["when"] or one["stamp"]) is not None)
+        for one in found
+        if one is not None
+    ]
 
 
 def _opening(line: str) -> re.Match[str] | None:
