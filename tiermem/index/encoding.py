@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
@@ -16,6 +16,7 @@ from uuid import UUID, uuid5
 from tiermem.index.bm25 import Terms, document_terms, unit_terms
 from tiermem.index.interface import Collection, Entry, TurnContext
 from tiermem.text import sentences
+from tiermem.text.long_runs import shorten_runs
 from tiermem.text.unicode import join_surrogates
 
 SCHEMA = 7
@@ -53,7 +54,11 @@ class EncodedEntry:
 
 
 def encode_entry(entry: Entry, collection: Collection) -> EncodedEntry:
-    """Units by their pieces, pages by their words, turns by their sentences and what was said around them."""
+    """Units by their pieces, pages by their words, turns by their sentences and what was said around them.
+
+    Of base64 and other long runs without words the beginning counts.
+    """
+    entry = _shorten_entry(entry)
     if collection == "units":
         return EncodedEntry(meaning=tuple(pieces(entry.text)), terms={"words": unit_terms(entry)})
     words = {"words": document_terms(entry.text, collection)}
@@ -68,6 +73,14 @@ def encode_entry(entry: Entry, collection: Collection) -> EncodedEntry:
         exchange=(whole, before) if short else (),
         terms={**words, "around": document_terms(context.around, "around")},
     )
+
+
+def _shorten_entry(entry: Entry) -> Entry:
+    context = entry.context
+    if context is not None:
+        before, around = shorten_runs(context.before), shorten_runs(context.around)
+        context = replace(context, before=before, around=around)
+    return replace(entry, text=shorten_runs(entry.text), context=context)
 
 
 def pieces(text: str) -> list[str]:

@@ -13,8 +13,9 @@ from datetime import date, datetime
 from functools import lru_cache
 from unicodedata import decimal
 
-from pagestore import Page, Span, Turn
+from pagestore import Page, Span
 from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, resolve_dates, without_dates
+from tiermem.text.long_runs import blank_runs
 from tiermem.text.rare import rare_words
 from tiermem.text.readings import is_negated
 from tiermem.text.words import STOP_WORDS, WORD, sentences, stem, word_list, words
@@ -278,7 +279,8 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
     denied = [frozenset(map(stem, words(text))) for text in units if is_negated(text)]
     lost: list[str] = []
     for turn in (line.turn for line in page.lines if line.turn is not None):
-        found = literals(turn.text, turn.said_at)
+        said = blank_runs(turn.text)
+        found = literals(said, turn.said_at)
         lost += [f"number: {number}" for number in sorted(found.numbers - unit_numbers)]
         lost += [
             f"date: {mention.text}" for mention in found.dates
@@ -289,7 +291,11 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
             for name in found.names
             if any(stem(word) not in unit_words for word in words(name))
         ]
-        lost += [f"word: {word}" for word in _plain_words(turn, found) if stem(word) not in unit_words]
+        lost += [
+            f"word: {word}"
+            for word in _plain_words(turn.speaker, said, found)
+            if stem(word) not in unit_words
+        ]
         lost += [f"negation: {text}" for text in found.negations if not _repeats_denied(text, denied)]
     return tuple(dict.fromkeys(lost))
 
@@ -299,13 +305,13 @@ def page_literals(page: Page) -> tuple[str, ...]:
     return omissions(page, ())
 
 
-def _plain_words(turn: Turn, found: Literals) -> Iterator[str]:
-    """The rare words of a turn that are in none of its literals, but for the negated statements."""
-    counted = " ".join((turn.speaker, *found.names, *(mention.text for mention in found.dates)))
+def _plain_words(speaker: str, said: str, found: Literals) -> Iterator[str]:
+    """The rare words that a speaker said outside the literals, but for the negated statements."""
+    counted = " ".join((speaker, *found.names, *(mention.text for mention in found.dates)))
     literal = {stem(word) for word in words(counted)}
     return (
         word
-        for word in rare_words(turn.text)
+        for word in rare_words(said)
         if word not in NUMBER_PARTS and word not in _NOT_NAMES and stem(word) not in literal
     )
 

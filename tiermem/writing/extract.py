@@ -16,6 +16,7 @@ from pagestore import Page, PageLine, Span
 from tiermem.model import LinkedFact
 from tiermem.proof import is_concluded
 from tiermem.text.instructions import instruction_like
+from tiermem.text.long_runs import blank_runs
 from tiermem.text.placeholders import is_placeholder
 from tiermem.text.readings import speech
 from tiermem.text.taken_back import GAP
@@ -50,7 +51,8 @@ class _Sentence:
 def extract(page: Page) -> tuple[LinkedFact, ...]:
     """At most five sentences of a page in the order they were said, each as `Speaker: words` with its place.
 
-    Questions, placeholders, what reads like an instruction and very short or long sentences are left out.
+    Questions, placeholders, encoded data, what reads like an instruction and very short or long sentences are
+    left out.
     """
     found = [one for line in page.lines for one in _sentences(page, line)]
     holders = Counter(stem for one in found for stem in one.stems)
@@ -64,7 +66,7 @@ def _sentences(page: Page, line: PageLine) -> Iterator[_Sentence]:
     """The sentences of a line that may be a unit."""
     if line.turn is None or is_concluded(line.turn):
         return
-    for piece in sentences(page.text[line.body : line.end]):
+    for piece in sentences(blank_runs(page.text[line.body : line.end])):
         stems = frozenset(search_stems(piece.text))
         if len(stems) >= _FEWEST_STEMS and _may_be_unit(piece.text):
             fact = _words_as_fact(page, line.turn.speaker, line.body + piece.start, line.body + piece.end)

@@ -14,6 +14,7 @@ from itertools import repeat
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit, trust_mark
 from tiermem.reasoning.interface import PageView
+from tiermem.text.long_runs import shorten_runs
 from tiermem.text.taken_back import readable
 from tiermem.trust import DEFAULT_TRUST
 
@@ -154,6 +155,6 @@ def _turns_around(span: Span, page: Page | None) -> list[str]:
 
 def _entry(page: Page, line: PageLine, end: int) -> str:
     """An entry of a page up to `end`, with its trust after the time: `[time; trust tool] speaker: words`."""
-    text = readable(page.text[line.start : end])
+    text = readable(shorten_runs(page.text[line.start : end]))
     mark = "" if line.turn is None else trust_mark(DEFAULT_TRUST.of(line.turn))
     return text.replace("]", f"; {mark}]", 1) if mark else text

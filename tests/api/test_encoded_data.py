@@ -1,0 +1,61 @@
+"""Encoded data inside a message costs little, makes no units, and stays whole on the page."""
+
+from __future__ import annotations
+
+import base64
+import json
+from random import Random
+
+import pytest
+
+from pagestore import SessionId
+from tests.api.conftest import OpenMemory
+from tests.text.test_long_runs import RUNS
+from tiermem.index.encoding import encode_entry
+from tiermem.index.interface import Entry, TurnContext
+from tiermem.model import EXTRACT
+from tiermem.text import page_literals
+
+SHAPES = {
+    "a tool's JSON": lambda run: json.dumps({"title": "Gate open", "screenshot": run}),
+    "an image in Markdown": lambda run: f"Gate open ![shot](data:image/png;base64,{run}) as of now",
+    "a block of code": lambda run: f"Gate open:\n```\n{run}\n```\n",
+    "a key": lambda run: f"Gate open\n-----BEGIN CERTIFICATE-----\n{run}\n-----END CERTIFICATE-----",
+    "a mail": lambda run: f"Gate open\nContent-Transfer-Encoding: base64\n\n{run}\n\n-- \nYlva",
+}
+
+
+@pytest.mark.parametrize("run", ["base64", "base64 in lines", "hex", "numbers", "percent"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_encoded_data_is_kept_and_neither_searched_nor_summarised(
+    open_memory: OpenMemory, shape: str, run: str
+) -> None:
+    text = SHAPES[shape](RUNS[run])
+    memory = open_memory(engine="local")
+    memory.add(
+        [
+            {"role": "user", "content": "Take a picture of the gate, please, Bo."},
+            {"role": "tool", "tool_call_id": "c", "content": text},
+            {"role": "user", "content": "My boat is called Heron."},
+        ]
+    )
+    memory.flush()
+    pages = [memory.page(page.id) for page in memory.pages()]
+    kept = "".join(line.turn.text for page in pages for line in page.lines if line.turn is not None)
+    assert "".join(text.split()) in "".join(kept.split())
+    units = [unit for unit in memory.units() if unit.made_by == EXTRACT]
+    assert any("Heron" in unit.text for unit in units)
+    assert not [unit.text for unit in units if RUNS[run][100:160] in unit.text]
+    assert max(len(unit.text) for unit in units) < 200
+    literals = [literal for page in pages for literal in page_literals(page)]
+    assert len(literals) < 40
+    assert "Gate open" in memory.search("gate open", limit=3, kind="turns")[0].text
+
+
+@pytest.mark.parametrize("size", [3_000, 30_000, 300_000])
+def test_what_is_indexed_of_encoded_data_does_not_grow(size: int) -> None:
+    text = f"The gate is open. {base64.b64encode(Random(1).randbytes(size)).decode()} The dog is out."
+    context = TurnContext(speaker="Ann", before=text, around=text)
+    encoded = encode_entry(Entry(id="e", session=SessionId("s"), text=text, context=context), "turns")
+    assert sum(map(len, encoded.meaning)) < 200
+    assert all(len(terms) < 20 for terms in encoded.terms.values())
