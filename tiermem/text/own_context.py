@@ -22,7 +22,7 @@ _BLOCK = re.compile(
     rf"|{_ESCAPED_HEADING}(?:\\n(?:{_SOURCE}|\|)(?:[^\"\\\n]|\\[^n\n])*)*"
 )
 """A block as it is, also indented or quoted, and as it is in a JSON string."""
-_REST = re.compile(rf"(?:[^\n|\[]*\n)?(?:[ \t>]*\|[^\n]*\n)*[ \t>]*{_SOURCE}[^\n]*(?:\n{_ROW})*")
+_REST = re.compile(rf"\A(?:[^\n|\[]*\n)?(?:[ \t>]*\|[^\n]*\n)*[ \t>]*{_SOURCE}[^\n]*(?:\n{_ROW})*")
 """The rest of a block at the beginning of a later part of a long turn."""
 
 

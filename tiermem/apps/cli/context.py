@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from tiermem.apps.cli import options
 from tiermem.text.unicode import show_controls
@@ -25,5 +26,8 @@ def context(
         found = memory.context(question, max_tokens=max_tokens, **keywords)
     output.show(
         found,
-        lambda: (show_controls(found.text),) if found.sources else (found.empty_reason or "nothing found"),
+        # Not wrapped: a line of a source that does not begin with "| " would pass for one of the block.
+        lambda: (
+            (Text(show_controls(found.text)),) if found.sources else (found.empty_reason or "nothing found")
+        ),
     )
