@@ -283,6 +283,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "PageLine": lambda text: page(text).lines[1],
     "Span": lambda text: Span(page_id=PAGE.id, start=0, end=len(text)),
     "Iterable[Span]": lambda text: (Span(page_id=PAGE.id, start=0, end=len(text)),),
+    "Sequence[tuple[int, int]]": lambda text: [(40, max(40, len(text) - 1))],
     "Sequence[Span]": lambda text: (Span(page_id=PAGE.id, start=0, end=len(text)),),
     "Mapping[PageId, Page]": lambda text: {PAGE.id: page(text)},
     "Callable[[str], int]": lambda _: EstimateCounter().count,

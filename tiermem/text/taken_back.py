@@ -26,18 +26,22 @@ _GAP = re.compile(f"{GAP}\\s*")
 
 def without(page: Page, taken: Iterable[TakenBack]) -> Page:
     """The page without these words; a turn of which no word is left is withheld like one that was erased."""
-    gaps = joined(taken)
-    if not gaps:
+    return without_ranges(page, [(start, end) for start, end, _ in joined(taken)])
+
+
+def without_ranges(page: Page, ranges: Sequence[tuple[int, int]]) -> Page:
+    """The page without the words of these ranges, which are in order and do not overlap; as `without`."""
+    if not ranges:
         return page
     text, at = "", 0
-    for start, end, _ in gaps:
+    for start, end in ranges:
         text += page.text[at:start] + GAP.ljust(end - start)
         at = end
     left = replace(page, text=text + page.text[at:])
-    return replace(left, lines=tuple(_left(left, line, gaps) for line in page.lines))
+    return replace(left, lines=tuple(_left(left, line, ranges) for line in page.lines))
 
 
-def _left(page: Page, line: PageLine, gaps: Sequence[Gap]) -> PageLine:
+def _left(page: Page, line: PageLine, gaps: Sequence[tuple[int, int]]) -> PageLine:
     first = bisect_right(gaps, line.body, key=lambda gap: gap[1])
     if line.turn is None or first == len(gaps) or gaps[first][0] >= line.end:
         return line

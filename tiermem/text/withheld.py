@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import compress
 
 from pagestore import Page, PageLine, Turn
+from tiermem.text.own_context import without_own_contexts
 from tiermem.text.placeholders import is_placeholder
 
 _MARK = "[withheld] _:"
@@ -36,9 +37,12 @@ def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:
 
 
 def without_unsearched(page: Page, unsearched: Container[str | None]) -> Page:
-    """The page with every turn withheld that no search is to find: by its role, and placeholders."""
+    """The page with every turn withheld that no search is to find: by its role, and placeholders.
+
+    Of other turns the blocks that memory made for prompts are left out.
+    """
     return withheld(
-        page,
+        without_own_contexts(page),
         lambda line: (
             line.turn is not None and line.turn.role not in unsearched and not is_placeholder(line.turn.text)
         ),
