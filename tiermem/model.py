@@ -524,7 +524,8 @@ class Wanted:
 class TurnFilter:
     """Which turns may be seen, by what is known of each; `None` asks nothing of them.
 
-    `speaker` and `role` are compared without regard to case. What was said at one of the moments counts in.
+    `speaker` and `role` are compared without regard to case, and "Tom" is "~ Tom" too, as WhatsApp writes who
+    is not among the contacts. What was said at one of the moments counts in.
     Where only one of a moment and a turn's time has a time zone, the other is read in it. `where` are
     pieces of metadata, all of which a turn must have. A turn without the value asked for is not seen.
     """
@@ -538,7 +539,7 @@ class TurnFilter:
     def keeps(self, turn: Turn) -> bool:
         """Whether the turn is all that is asked for."""
         return (
-            _is_same_name(self.speaker, turn.speaker)
+            _is_same_speaker(self.speaker, turn.speaker)
             and _is_same_name(self.role, turn.role)
             and (self.said_after is None or _in_order(self.said_after, turn.said_at))
             and (self.said_before is None or _in_order(turn.said_at, self.said_before))
@@ -546,9 +547,20 @@ class TurnFilter:
         )
 
 
+_NOT_SAVED = "~"
+"""WhatsApp's mark before the name of a number that is not saved."""
+
+
 def _is_same_name(wanted: str | None, there: str | None) -> bool:
     """Whether a name is the one that is asked for, whatever its case and Unicode form."""
     return wanted is None or (there is not None and fold_name(there) == fold_name(wanted))
+
+
+def _is_same_speaker(wanted: str | None, there: str) -> bool:
+    """Whether it is the speaker that is asked for, also with the mark of a number that is not saved."""
+    if wanted is None or fold_name(there) == fold_name(wanted):
+        return True
+    return fold_name(there).removeprefix(_NOT_SAVED).lstrip() == fold_name(wanted).strip()
 
 
 def fold_name(name: str) -> str:
