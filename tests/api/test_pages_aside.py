@@ -26,6 +26,7 @@ from tiermem.apps.cli.app import app
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import Unexpected
 from tiermem.ledger import Ledger
+from tiermem.reasoning import Engine
 from tiermem.writing import Writer
 
 pytestmark = pytest.mark.unexpected
@@ -369,3 +370,29 @@ async def distilled(distil: Callable[..., Any], kept: list[Ledger]) -> None:
     await writer.observe(S1, GARDEN)
     await writer.seal()
     await writer.distil_pending()
+
+
+async def raises(question: str, evidence: Any, *, asked_at: Any) -> Any:
+    raise KeyError("choices")
+
+
+def is_not_awaited(question: str, evidence: Any, *, asked_at: Any) -> Any:
+    return "It is in Leipzig."
+
+
+async def gives_text(question: str, evidence: Any, *, asked_at: Any) -> Any:
+    return "It is in Leipzig."
+
+
+@pytest.mark.parametrize("compose", [raises, is_not_awaited, gives_text])
+@pytest.mark.parametrize("pages", [1, 4])
+def test_an_engine_that_always_raises_hides_no_page(compose: Any, pages: int, tmp_path: Path) -> None:
+    engine = Engine(name="own", free=True, compose=compose)
+    with tiermem.open(tmp_path / "store", engine=engine, embedder=HashEmbedder()) as memory:
+        for number in range(pages):
+            memory.add(f"The bank of branch {number} is in Leipzig.", speaker="Ann", session=f"s{number}")
+        memory.flush()
+        with pytest.raises(Unexpected, match="Error at tiermem.reading"):
+            memory.ask("Where is the bank?")
+        assert memory.stats().pages_aside == 0
+        assert len(memory.search("bank", kind="turns")) == pages

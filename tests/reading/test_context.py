@@ -14,7 +14,8 @@ from tiermem.errors import IndexUnavailable
 from tiermem.ledger import TurnAt
 from tiermem.model import Evidence
 from tiermem.reading import Scope
-from tiermem.reading.context import HEADING, assemble, without_repeats
+from tiermem.reading.context import assemble, without_repeats
+from tiermem.text.own_context import HEADING
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
