@@ -392,7 +392,7 @@ def test_an_engine_that_always_raises_hides_no_page(compose: Any, pages: int, tm
         for number in range(pages):
             memory.add(f"The bank of branch {number} is in Leipzig.", speaker="Ann", session=f"s{number}")
         memory.flush()
-        with pytest.raises(Unexpected, match="Error at tiermem.reading"):
+        with pytest.raises(Unexpected, match="Error at tiermem/reading"):
             memory.ask("Where is the bank?")
         assert memory.stats().pages_aside == 0
         assert len(memory.search("bank", kind="turns")) == pages

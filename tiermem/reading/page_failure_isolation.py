@@ -50,22 +50,20 @@ class PageFailureIsolation:
     async def run(self, work: Callable[[View], Awaitable[_T]]) -> _T:
         """What `work` comes to over all pages on which it does not raise an unexpected error.
 
-        Every try is paid for where a model is asked. Raises `Unexpected` when no page is to blame, and when it
-        raises on each of them alone.
+        Every try is paid for where a model is asked. Raises `Unexpected` when no page is to blame, and where
+        `work` raises on each of them alone.
         """
         for _ in range(_ROUNDS):
             result = await _run_or_capture(work, self.view)
             if not isinstance(result, _Failure):
                 self.aside |= self.view.odd
                 return result
-            known, before = len(self.aside), dict(self.aside)
+            known = len(self.aside)
             readable: tuple[PageId, ...] = ()
             none = await _run_or_capture(work, self._whole.without(self.aside, only=frozenset()))
             if not isinstance(none, _Failure):
                 readable = await self._readable(work, self.view.touched, (), result)
-            if not readable:  # what fails on every page is no fault of theirs
-                self.aside = before
-            if len(self.aside) == known:
+            if not readable or len(self.aside) == known:  # what fails on every page is no fault of theirs
                 raise Unexpected(unexpected(result.error, "asking")) from result.error
             self.view = self._whole.without(self.aside)
         self.view = self._whole.without(self.aside, only=frozenset(readable))
