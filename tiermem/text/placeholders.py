@@ -1,8 +1,13 @@
-"""What exports of chats have in place of a picture, a sound, a file, a call or a message that was deleted."""
+"""What exports of chats have in place of a picture, a sound, a file, a call or a message that was deleted.
+
+Notices of the app too.
+"""
 
 from __future__ import annotations
 
 import re
+
+from pagestore import Turn
 
 _MARKS = "\u200e\u200f\u202a\u202c\ufeff"
 _PLACEHOLDERS = {
@@ -75,6 +80,8 @@ _NO_WORDS = (
     "此消息已删除",
     "このメッセージは削除されました",
     "삭제된 메시지입니다",
+    "यह मैसेज हटा दिया गया",
+    "आपने यह मैसेज हटा दिया",
 )
 """What exports have for a message that was deleted, and for a call."""
 _ATTACHED = re.compile(
@@ -83,6 +90,30 @@ _ATTACHED = re.compile(
     re.IGNORECASE,
 )
 """The name of a file that is exported with the chat."""
+
+
+WHATSAPP = "WhatsApp"
+"""The speaker of notices of the app, in chats that are imported from WhatsApp."""
+_ENCRYPTED = (
+    "messages and calls are end-to-end encrypted.",
+    "messages to this group are now secured with end-to-end encryption.",
+    "messages to this chat and calls are now secured with end-to-end encryption.",
+    "messages you send to this group are now secured with end-to-end encryption.",
+    "messages you send to this chat and calls are now secured with end-to-end encryption.",
+    "nachrichten und anrufe sind ende-zu-ende-verschlüsselt.",
+    "los mensajes y las llamadas están cifrados de extremo a extremo.",
+    "les messages et les appels sont chiffrés de bout en bout.",
+    "as mensagens e as ligações são protegidas com a criptografia de ponta a ponta",
+    "as mensagens e as chamadas são protegidas com a criptografia de ponta a ponta",
+    "i messaggi e le chiamate sono crittografati end-to-end.",
+)
+"""How the notice begins that the words are encrypted."""
+_SECURITY_CODE = re.compile(
+    r"your security code with .{1,80} changed\.(?: tap to learn more\.?)?", re.IGNORECASE
+)
+_LONGEST_NOTICE = 400
+_ACTION = re.compile(r"\[[a-z_]{3,40}\]")
+"""What a chat of Telegram has for a notice: `[create_group]`, `[invite_members]`."""
 
 
 def _every_placeholder() -> frozenset[str]:
@@ -106,7 +137,24 @@ def is_media_placeholder(text: str) -> bool:
 
 def is_placeholder(text: str) -> bool:
     """Whether a text is no more than what an export has in place of a message's own words."""
+    if _is_fixed_notice(text):
+        return True
     if len(text) > _LONGEST:
         return False
     plain = text.strip(_MARKS + " \n").rstrip(".")
     return is_media_placeholder(text) or plain.lower() in _NO_WORDS or _ATTACHED.fullmatch(plain) is not None
+
+
+def is_without_words(turn: Turn) -> bool:
+    """Whether a turn has no words of its own: a placeholder, or a notice of the app (Ann added Bob)."""
+    if turn.role == "system" and (turn.speaker == WHATSAPP or _ACTION.fullmatch(turn.text)):
+        return True
+    return is_placeholder(turn.text)
+
+
+def _is_fixed_notice(text: str) -> bool:
+    """Whether a text is a notice with the same words in every chat; its speaker does not matter."""
+    if len(text) > _LONGEST_NOTICE:
+        return False
+    plain = text.strip(_MARKS + " \n")
+    return plain.lower().startswith(_ENCRYPTED) or _SECURITY_CODE.fullmatch(plain) is not None

@@ -11,7 +11,7 @@ from itertools import compress
 
 from pagestore import Page, PageLine, Turn
 from tiermem.text.own_context import without_own_contexts
-from tiermem.text.placeholders import is_placeholder
+from tiermem.text.placeholders import is_without_words
 
 _MARK = "[withheld] _:"
 
@@ -37,14 +37,14 @@ def at_least(page: Page, floor: int, rank: Callable[[Turn], int]) -> Page:
 
 
 def without_unsearched(page: Page, unsearched: Container[str | None]) -> Page:
-    """The page with every turn withheld that no search is to find: by its role, and placeholders.
+    """The page with every turn withheld that no search is to find: by its role, placeholders, and notices.
 
     Of other turns the blocks that memory made for prompts are left out.
     """
     return withheld(
         without_own_contexts(page),
         lambda line: (
-            line.turn is not None and line.turn.role not in unsearched and not is_placeholder(line.turn.text)
+            line.turn is not None and line.turn.role not in unsearched and not is_without_words(line.turn)
         ),
     )
 

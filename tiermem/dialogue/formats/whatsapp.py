@@ -22,10 +22,7 @@ from tiermem.dialogue.formats.source import Reader, Source, alone, by_day
 from tiermem.dialogue.identity import chat_id
 from tiermem.dialogue.interface import Conversation
 from tiermem.errors import InvalidInput
-from tiermem.text.placeholders import is_media_placeholder
-
-APP = "WhatsApp"
-"""The speaker of notices that the app writes."""
+from tiermem.text.placeholders import WHATSAPP, is_media_placeholder
 
 STAMPS = (
     "DATE, CLOCK - ",  # Android: English, German, Spanish, French, Italian, Hindi
@@ -219,11 +216,11 @@ def _turn(message: _Message, order: DateOrder) -> Iterator[Turn]:
         text = "\n".join([words if name else opening, *more])
         plain = text.strip(_MARKS)
         if not name:
-            yield Turn(speaker=APP, text=text, said_at=said_at, role="system")
+            yield Turn(speaker=WHATSAPP, text=text, said_at=said_at, role="system")
         elif not _is_notice(words, plain):
             yield Turn(speaker=name, text=plain if is_media_placeholder(plain) else text, said_at=said_at)
         else:
-            speaker = name if _is_deleted(plain) else APP
+            speaker = name if _is_deleted(plain) else WHATSAPP
             yield Turn(speaker=speaker, text=plain, said_at=said_at, role="system")
 
 
