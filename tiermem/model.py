@@ -524,7 +524,8 @@ class Wanted:
 class TurnFilter:
     """Which turns may be seen, by what is known of each; `None` asks nothing of them.
 
-    `speaker` and `role` are compared without regard to case. What was said at one of the moments counts in.
+    `speaker` and `role` are compared without regard to case, and "Tom" is "~ Tom" too, as WhatsApp writes who
+    is not among the contacts. What was said at one of the moments counts in.
     Where only one of a moment and a turn's time has a time zone, the other is read in it. `where` are
     pieces of metadata, all of which a turn must have. A turn without the value asked for is not seen.
     """
@@ -551,9 +552,14 @@ def _is_same_name(wanted: str | None, there: str | None) -> bool:
     return wanted is None or (there is not None and fold_name(there) == fold_name(wanted))
 
 
+_NOT_SAVED = "~"
+"""WhatsApp's mark before the name of a number that is not saved."""
+
+
 def fold_name(name: str) -> str:
-    """A name without its case and Unicode form, to be compared."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    """A name without its case, Unicode form and WhatsApp's mark (`~ Tom`), to be compared."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return folded.removeprefix(_NOT_SAVED).lstrip() or folded
 
 
 def _in_order(first: datetime | None, then: datetime | None) -> bool:
