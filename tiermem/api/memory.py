@@ -888,15 +888,18 @@ class AsyncMemory:
 
         It is a turn of its own, said by `speaker` ("user") in `session`, now or at `said_at`, and trusted as
         its teller, or as `trust` stamps it, and no more than its `sources` (see `add`). Its page seals. Like
-        all that was said it can be audited and erased. Raises `InvalidInput`, and then stores nothing, for
+        all that was said it can be audited and erased. What the same speaker stated in the same words and
+        session and still holds is given as it is (`is_new` is false), unless `said_at`, `metadata` or
+        `importance` differ, or it was trusted less. Raises `InvalidInput`, and then stores nothing, for
         what cannot be a unit: a single word, more than 1,000 characters, words that read like an order to a
         model.
         """
         components, into = self._caller.writable, arguments.session_to_write(session)
         stated = read_statement(self._caller, text_in(fact, "fact"), said)
         (turn,) = lower_turns((stated,), await lowest_trust(self._caller, sources), self._caller.levels)
+        is_dated = said.get("said_at") is not None
         async with self._lock.shared():
-            done = await components.writer.remember(into, turn)
+            done = await components.writer.remember(into, turn, is_dated=is_dated)
         return await self._finish_statement(done)
 
     @operation("write", finish=True)

@@ -6,7 +6,7 @@ somebody trusted more has said.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Turn
 from pagestore.rendering import TurnPart, render_page
@@ -68,6 +68,32 @@ def stated_unit(page: Page, seq: int, trust: TrustLevels, supersedes: Sequence[U
         agents=merge_owners([page.agent]),
         importance=UNKNOWN if line.turn.importance is None else line.turn.importance,
     )
+
+
+def same_statements(
+    tier1: Tier1, session: SessionId, turn: Turn, trust: TrustLevels
+) -> Iterator[SummaryUnit]:
+    """The units of a session that were stated in the words of a turn, hold, and are trusted as much."""
+    text, owners = " ".join(turn.text.split()), merge_owners([turn.agent])
+    for unit in tier1.units(session):
+        if unit.kind != "stated" or unit.agents != owners or not unit.text.endswith(text):
+            continue
+        if unit.trust is None or trust.rank(unit.trust) >= trust.rank_of(turn):
+            yield unit
+
+
+def is_same_turn(page: Page, unit: SummaryUnit, turn: Turn, *, is_dated: bool) -> bool:
+    """Whether the turn of a stated unit says what another turn says: words, speaker, role and metadata.
+
+    With `is_dated` the time is compared too. Importance is compared where the other turn has it.
+    """
+    said = next((line.turn for line in page.lines if line.touches(unit.spans[0])), None)
+    if said is None or said.text.split() != turn.text.split():
+        return False
+    is_same_time = not is_dated or said.said_at == turn.said_at
+    is_as_important = turn.importance is None or said.importance == turn.importance
+    who = (turn.speaker, turn.role, turn.metadata)
+    return is_same_time and is_as_important and (said.speaker, said.role, said.metadata) == who
 
 
 def _fact(turn: Turn, page: Page, line: PageLine) -> LinkedFact:

@@ -120,13 +120,14 @@ class Remembered:
     """What a person stated, as a unit that holds, and the page with the turn in which it was said.
 
     `corrected` is the unit it was stated in correction of. That one's words are no evidence any more, but for
-    those that units which hold rest on too: these are `beside`.
+    those that units which hold rest on too: these are `beside`. `is_new` is false where the unit existed.
     """
 
     unit: SummaryUnit
     page_id: PageId
     corrected: SummaryUnit | None = None
     beside: tuple[SummaryUnit, ...] = ()
+    is_new: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,7 +80,13 @@ from tiermem.writing.idle import idle_by_clock, idle_by_said_time, left_behind, 
 from tiermem.writing.judge import Credit, Judged, Sources, credit_of_answer, credit_of_sources, feedback_with
 from tiermem.writing.map_ordered import map_ordered
 from tiermem.writing.projection import Projection
-from tiermem.writing.state import check_correction, check_statement, stated_unit
+from tiermem.writing.state import (
+    check_correction,
+    check_statement,
+    is_same_turn,
+    same_statements,
+    stated_unit,
+)
 from tiermem.writing.values import (
     DistilReport,
     Progress,
@@ -511,12 +517,19 @@ class Writer:
         superseded = tuple(one for one in older if one is not None and not tier1.is_active(one.id))
         return Restored(unit=unit, superseded=superseded, superseded_by=tier1.superseded_by(unit_id))
 
-    async def remember(self, session: SessionId, turn: Turn) -> tuple[Remembered, tuple[PageId, ...]]:
+    async def remember(
+        self, session: SessionId, turn: Turn, *, is_dated: bool = False
+    ) -> tuple[Remembered, tuple[PageId, ...]]:
         """Store a turn, seal its page, and keep what it says as a unit; the pages that sealed come with it.
 
-        Raises `InvalidInput` before anything is stored: see `writing.state`.
+        A statement that exists is given as it is, and nothing is stored: one that is `is_dated` of its own
+        time alone. Raises `InvalidInput` before anything is stored: see `writing.state`.
         """
         check_statement(turn)
+        for existing in same_statements(self._ledger.tier1, session, turn, self._options.trust):
+            (read,) = await self._ledger.read([existing.spans[0].page_id])
+            if isinstance(read, Page) and is_same_turn(read, existing, turn, is_dated=is_dated):
+                return Remembered(unit=existing, page_id=read.id, is_new=False), ()
         page, unit, sealed = await self._record_statement(session, turn, corrects=None)
         return Remembered(unit=unit, page_id=page), sealed
 

@@ -31,5 +31,10 @@ def remember(
 def remembered(done: tiermem.Remembered) -> Table:
     """What is remembered, under which id, and what it corrects."""
     corrected = [("in place of", done.corrected.text)] if done.corrected is not None else []
-    rows = [("remembered", done.unit.text), ("unit", done.unit.id), ("page", done.page_id), *corrected]
+    rows = [
+        ("remembered" if done.is_new else "known already", done.unit.text),
+        ("unit", done.unit.id),
+        ("page", done.page_id),
+        *corrected,
+    ]
     return pairs([*rows, *still_rests(done.beside)])

@@ -280,7 +280,7 @@ class _Tools:
             ),
         ] = None,
     ) -> dict[str, Any]:
-        """Keep what somebody states, word for word; from now on it is found."""
+        """Keep what somebody states, word for word; from now on it is found. A fact is kept once."""
         self._check_attribution(speaker, said_at, trust)
         kept = await self._memory.remember(
             fact,
@@ -291,7 +291,8 @@ class _Tools:
             said_at=said_at,
             trust=trust,
         )
-        return {"unit_id": kept.unit.id, "kept": kept.unit.text, "session": session}
+        known = {} if kept.is_new else {"is_new": False}
+        return {"unit_id": kept.unit.id, "kept": kept.unit.text, "session": session, **known}
 
     def _check_attribution(self, speaker: str | None, said_at: str | None, trust: str | None) -> None:
         """Raise `InvalidInput` for a claim that the options of the server do not allow."""
