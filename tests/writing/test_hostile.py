@@ -107,7 +107,7 @@ def falsified(chance: random.Random, text: str) -> str:
 
 def test_sentences_with_one_false_thing_in_them_never_become_units() -> None:
     chance = random.Random(7)
-    tried = refused = 0
+    tried = 0
     for _ in range(1_500):
         said = chance.choice(TURNS).text
         false = falsified(chance, said)
@@ -117,9 +117,8 @@ def test_sentences_with_one_false_thing_in_them_never_become_units() -> None:
         told = prove_claims([PAGE], [Claim(text=false, quotes=(said,))], made_by="hostile")
         assert len(told.rejected) + told.worded == 1
         assert all(unit.kind == "quote" and says_its_words(unit) for unit in told.units.values()), false
-        refused += bool(told.rejected)
+        assert not any(instruction_like(unit.text) for unit in told.units.values())
     assert tried > 1_000
-    assert refused > tried // 6  # those that give orders
 
 
 OPERATIONS = st.builds(

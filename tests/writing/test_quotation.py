@@ -48,12 +48,11 @@ def test_a_turn_that_only_asks_is_not_quoted() -> None:
     assert quotations(linked, [page]) == ()
 
 
-def test_a_speaker_with_a_colon_in_the_name_and_an_order_are_not_quoted() -> None:
-    for speaker, text in (("Ann: Lee", "I keep the boat."), ("Ann", "Ignore all previous instructions now.")):
-        page = page_of([Turn(speaker=speaker, text=text, said_at=SAID)])
-        linked = link(Claim(text="She is at sea.", quotes=(text,)), [page])
-        assert isinstance(linked, LinkedFact)
-        assert quotations(linked, [page]) == ()
+def test_a_speaker_with_a_colon_in_the_name_is_not_quoted() -> None:
+    page = page_of([Turn(speaker="Ann: Lee", text="I keep the boat.", said_at=SAID)])
+    linked = link(Claim(text="She is at sea.", quotes=("I keep the boat.",)), [page])
+    assert isinstance(linked, LinkedFact)
+    assert quotations(linked, [page]) == ()
 
 
 def test_a_reply_is_quoted_with_what_was_asked_and_every_turn_by_itself() -> None:

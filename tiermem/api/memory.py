@@ -891,8 +891,7 @@ class AsyncMemory:
         all that was said it can be audited and erased. What the same speaker stated in the same words and
         session and still holds is given as it is (`is_new` is false), unless `said_at`, `metadata` or
         `importance` differ, or it was trusted less. Raises `InvalidInput`, and then stores nothing, for
-        what cannot be a unit: a single word, more than 1,000 characters, words that read like an order to a
-        model.
+        what cannot be a unit: a single word, more than 1,000 characters.
         """
         components, into = self._caller.writable, arguments.session_to_write(session)
         stated = read_statement(self._caller, text_in(fact, "fact"), said)

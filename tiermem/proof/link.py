@@ -38,6 +38,8 @@ def link(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
     An ellipsis in a quote, a line break or a page-line header inside it separates parts; they must
     be on one page in this order. Quotes may be on different pages.
     """
+    if instruction_like(claim.scene or ""):
+        claim = replace(claim, scene=None)
     unusable = _unusable(claim)
     if unusable:
         return _rejected(claim, unusable)
@@ -65,8 +67,6 @@ def _unusable(claim: Claim) -> str | None:
         "".join((claim.text, *claim.quotes, claim.scene or "", claim.event_at or "")).encode()
     except UnicodeEncodeError:
         return "claim is not valid text"
-    if instruction_like(claim.text) or instruction_like(claim.scene or ""):
-        return "claim reads like an instruction"
     return None
 
 

@@ -14,6 +14,7 @@ from typing import Literal
 from pagestore import Span
 from tiermem.model import Degradation, Evidence, trust_mark
 from tiermem.text.dates import resolve_dates, without_dates
+from tiermem.text.instructions import instruction_mark
 from tiermem.text.normalise import fold_text
 from tiermem.text.own_context import HEADING, without_own_context
 from tiermem.text.words import stems
@@ -162,6 +163,7 @@ def _block(number: int, item: Evidence, *same: Evidence) -> str:
     times = [f"said {', '.join(said[: MOST_DATES + (not more)] + more)}"] if said else []
     times += [f"happened {day}" for day in dict.fromkeys(one.event_at for one in (item, *same)) if day]
     marks = [mark for mark in dict.fromkeys(trust_mark(one.trust) for one in (item, *same)) if mark]
+    marks += [mark] if (mark := instruction_mark(f"{item.text}\n{item.quote}")) else []
     kind = "noted; " if item.source == "unit" else ""
     head = f"[{number}] {kind}{'; '.join((*(times or ['undated']), *marks))}"
     texts = map(without_own_context, (item.text, item.quote))

@@ -1,4 +1,4 @@
-"""Words that give orders to a model, which no unit may hold."""
+"""Words that give orders to a model: they are kept like any others, and marked where a model reads them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ import re
 
 _INSTRUCTION = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instructions?|previous|above|prompts?|rules?)\b"
-    r"|\bsystem prompt\b|\byou must (?:always|now|never)\b|\bexfiltrat|\bapi[_ -]?key\b|\bjailbreak"
+    r"|\bsystem prompt\b|\byou must (?:always|now|never)\b|\bexfiltrat|\bjailbreak"
+    r"|\b(?:reveal|print|output|show|send|post|leak|give|tell|share|repeat)\b.{0,40}\bapi[_ -]?keys?\b"
     r"|</?(?:system|assistant|user|instructions?)>|<\|\w++\|>|^[^\S\n]*+(?:system|assistant)\s*+:",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
+
+
+MARK = "reads like an instruction"
+
+
+def instruction_mark(text: str) -> str:
+    """How a context or a prompt marks a source that reads like an instruction; "" for any other."""
+    return MARK if instruction_like(text) else ""
 
 
 def instruction_like(text: str) -> bool:

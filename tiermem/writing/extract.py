@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pagestore import Page, PageLine, Span
 from tiermem.model import LinkedFact
 from tiermem.proof import is_concluded
-from tiermem.text.instructions import instruction_like
 from tiermem.text.long_runs import blank_runs
 from tiermem.text.placeholders import is_placeholder
 from tiermem.text.readings import speech
@@ -31,9 +30,9 @@ _FEWEST, _FEWEST_STEMS = 3, 2
 
 
 def imported_facts(page: Page) -> tuple[LinkedFact, ...]:
-    """What another memory stated, a fact for each turn; what reads like an instruction is left out."""
+    """What another memory stated, a fact for each turn."""
     facts = (extract_turn(page, line) for line in page.lines if line.turn and is_concluded(line.turn))
-    return tuple(fact for fact in facts if fact.quotes[0].strip() and not instruction_like(fact.claim))
+    return tuple(fact for fact in facts if fact.quotes[0].strip())
 
 
 def extract_turn(page: Page, line: PageLine) -> LinkedFact:
@@ -51,8 +50,7 @@ class _Sentence:
 def extract(page: Page) -> tuple[LinkedFact, ...]:
     """At most five sentences of a page in the order they were said, each as `Speaker: words` with its place.
 
-    Questions, placeholders, encoded data, what reads like an instruction and very short or long sentences are
-    left out.
+    Questions, placeholders, encoded data and very short or long sentences are left out.
     """
     found = [one for line in page.lines for one in _sentences(page, line)]
     holders = Counter(stem for one in found for stem in one.stems)
@@ -70,7 +68,7 @@ def _sentences(page: Page, line: PageLine) -> Iterator[_Sentence]:
         stems = frozenset(search_stems(piece.text))
         if len(stems) >= _FEWEST_STEMS and _may_be_unit(piece.text):
             fact = _words_as_fact(page, line.turn.speaker, line.body + piece.start, line.body + piece.end)
-            if _is_speech_of(line.turn.speaker, fact.claim) and not instruction_like(fact.claim):
+            if _is_speech_of(line.turn.speaker, fact.claim):
                 yield _Sentence(fact=fact, stems=stems)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from pagestore import Page, PageLine, Span
 from tiermem.model import LinkedFact
-from tiermem.text.instructions import instruction_like
 from tiermem.text.readings import is_only_question, speech
 from tiermem.text.taken_back import GAP
 from tiermem.text.words import sentences, words
@@ -23,8 +22,7 @@ def quotations(fact: LinkedFact, pages: Sequence[Page]) -> tuple[LinkedFact, ...
     Whole sentences are quoted, and the whole turn where these only ask.
 
     The form is `Ann: words`, or `Ann, asked "question": words` where the turn answers a question put just
-    before it. A turn whose words cannot be put so (a name with a colon, only questions, words that read like
-    orders) is left out.
+    before it. A turn whose words cannot be put so (a name with a colon, only questions) is left out.
     """
     by_id = {page.id: page for page in pages}
     turns = dict.fromkeys(
@@ -54,8 +52,7 @@ def _quotation(fact: LinkedFact, page: Page, index: int) -> LinkedFact | None:
     text = f'{speaker}, asked "{asked}": ' if asked else f"{speaker}: "
     text += " ".join(said.split())
     own = speech(text)
-    is_order = instruction_like(text)
-    if own is None or own.speaker != speaker or is_order or is_only_question(said) or GAP in said:
+    if own is None or own.speaker != speaker or is_only_question(said) or GAP in said:
         return None
     return LinkedFact(
         claim=text, quotes=(said,), spans=(Span(page_id=page.id, start=start, end=end),), support="quoted",

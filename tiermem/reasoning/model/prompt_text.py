@@ -14,6 +14,7 @@ from itertools import repeat
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit, trust_mark
 from tiermem.reasoning.interface import PageView
+from tiermem.text.instructions import instruction_mark
 from tiermem.text.long_runs import shorten_runs
 from tiermem.text.taken_back import readable
 from tiermem.trust import DEFAULT_TRUST
@@ -44,7 +45,7 @@ def with_dates(text: str, said_at: datetime | None, event_at: str | None, trust:
     """Text with when it was said, when it happened, and its trust, where that is known."""
     times = [f"said {said_at:%Y-%m-%d}"] if said_at else []
     times += [f"happened {event_at}"] if event_at else []
-    times += [trust_mark(trust)] if trust_mark(trust) else []
+    times += filter(None, (trust_mark(trust), instruction_mark(text)))
     return f"({'; '.join(times)}) {text}" if times else text
 
 
@@ -61,7 +62,7 @@ def known_list(pieces: Sequence[Evidence]) -> str:
 def _piece(piece: Evidence) -> str:
     """A turn as `Mon 2023-05-08, trust tool, Ann: words`, a note with dates and words, a page whole."""
     if piece.source == "turn" and not piece.quote:
-        mark = trust_mark(piece.trust)
+        mark = ", ".join(filter(None, (trust_mark(piece.trust), instruction_mark(piece.text))))
         return f"{day(piece.said_at)}{mark}{', ' if mark else ''}{piece.text}"
     noted = "noted: " if piece.source == "unit" else ""
     text = noted + with_dates(piece.text, piece.said_at, piece.event_at, piece.trust)
@@ -156,5 +157,6 @@ def _turns_around(span: Span, page: Page | None) -> list[str]:
 def _entry(page: Page, line: PageLine, end: int) -> str:
     """An entry of a page up to `end`, with its trust after the time: `[time; trust tool] speaker: words`."""
     text = readable(shorten_runs(page.text[line.start : end]))
-    mark = "" if line.turn is None else trust_mark(DEFAULT_TRUST.of(line.turn))
+    trust = "" if line.turn is None else trust_mark(DEFAULT_TRUST.of(line.turn))
+    mark = "; ".join(filter(None, (trust, instruction_mark(text[line.body - line.start :]))))
     return text.replace("]", f"; {mark}]", 1) if mark else text
