@@ -327,8 +327,8 @@ BUGS = (
         name="words from memory can end the block of a context",
         file="tiermem/reading/context.py",
         function="_block",
-        before="[row for text in (item.text, item.quote) for row in text.splitlines()]",
-        after="[text for text in (item.text, item.quote) if text]",
+        before="[row for text in texts for row in text.splitlines()]",
+        after="[text for text in texts if text]",
         found_by=_ALL,
     ),
     Bug(
