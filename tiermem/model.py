@@ -539,7 +539,7 @@ class TurnFilter:
     def keeps(self, turn: Turn) -> bool:
         """Whether the turn is all that is asked for."""
         return (
-            _is_same_speaker(self.speaker, turn.speaker)
+            _is_same_name(self.speaker, turn.speaker)
             and _is_same_name(self.role, turn.role)
             and (self.said_after is None or _in_order(self.said_after, turn.said_at))
             and (self.said_before is None or _in_order(turn.said_at, self.said_before))
@@ -547,25 +547,19 @@ class TurnFilter:
         )
 
 
-_NOT_SAVED = "~"
-"""WhatsApp's mark before the name of a number that is not saved."""
-
-
 def _is_same_name(wanted: str | None, there: str | None) -> bool:
     """Whether a name is the one that is asked for, whatever its case and Unicode form."""
     return wanted is None or (there is not None and fold_name(there) == fold_name(wanted))
 
 
-def _is_same_speaker(wanted: str | None, there: str) -> bool:
-    """Whether it is the speaker that is asked for, also with the mark of a number that is not saved."""
-    if wanted is None or fold_name(there) == fold_name(wanted):
-        return True
-    return fold_name(there).removeprefix(_NOT_SAVED).lstrip() == fold_name(wanted).strip()
+_NOT_SAVED = "~"
+"""WhatsApp's mark before the name of a number that is not saved."""
 
 
 def fold_name(name: str) -> str:
-    """A name without its case and Unicode form, to be compared."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    """A name without its case, Unicode form and WhatsApp's mark (`~ Tom`), to be compared."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return folded.removeprefix(_NOT_SAVED).lstrip() or folded
 
 
 def _in_order(first: datetime | None, then: datetime | None) -> bool:

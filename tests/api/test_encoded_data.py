@@ -17,11 +17,11 @@ from tiermem.model import EXTRACT
 from tiermem.text import page_literals
 
 SHAPES = {
-    "a tool's JSON": lambda run: json.dumps({"title": "Gate open", "screenshot": run}),
-    "an image in Markdown": lambda run: f"Gate open ![shot](data:image/png;base64,{run}) as of now",
-    "a block of code": lambda run: f"Gate open:\n```\n{run}\n```\n",
-    "a key": lambda run: f"Gate open\n-----BEGIN CERTIFICATE-----\n{run}\n-----END CERTIFICATE-----",
-    "a mail": lambda run: f"Gate open\nContent-Transfer-Encoding: base64\n\n{run}\n\n-- \nYlva",
+    "a tool's JSON": lambda run: json.dumps({"title": "Kiln cold", "screenshot": run}),
+    "an image in Markdown": lambda run: f"Kiln cold ![shot](data:image/png;base64,{run}) as of now",
+    "a block of code": lambda run: f"Kiln cold:\n```\n{run}\n```\n",
+    "a key": lambda run: f"Kiln cold\n-----BEGIN CERTIFICATE-----\n{run}\n-----END CERTIFICATE-----",
+    "a mail": lambda run: f"Kiln cold\nContent-Transfer-Encoding: base64\n\n{run}\n\n-- \nYlva",
 }
 
 
@@ -49,7 +49,7 @@ def test_encoded_data_is_kept_and_neither_searched_nor_summarised(
     assert max(len(unit.text) for unit in units) < 200
     literals = [literal for page in pages for literal in page_literals(page)]
     assert len(literals) < 40
-    assert "Gate open" in memory.search("gate open", limit=3, kind="turns")[0].text
+    assert "Kiln cold" in memory.search("kiln cold", limit=3, kind="turns")[0].text
 
 
 @pytest.mark.parametrize("size", [3_000, 30_000, 300_000])

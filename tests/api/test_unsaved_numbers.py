@@ -19,7 +19,7 @@ from tiermem.model import TurnFilter
         ("Łucja Nowak", "~Łucja Nowak", True),
         ("~ Tom", "~ Tom", True),
         ("小明", "~ 小明", True),
-        ("~ Tom", "Tom", False),
+        ("~ Tom", "Tom", True),
         ("Tom", "~ Tomas", False),
         ("Tom", "Tom ~", False),
         ("~", "~ Tom", False),

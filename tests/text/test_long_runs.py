@@ -42,7 +42,7 @@ WORDS = {
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
 @pytest.mark.parametrize(
     ("before", "after"),
-    [("", ""), ("Look: ", " is the gate."), ('{"shot": "', '", "title": "Gate open"}'), ("a\n", "\nb")],
+    [("", ""), ("Look: ", " is the gate."), ('{"shot": "', '", "title": "Kiln cold"}'), ("a\n", "\nb")],
 )
 def test_of_a_run_the_beginning_is_kept_and_of_the_words_beside_it_all(
     run: str, before: str, after: str

@@ -28,7 +28,7 @@ from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.keywords import Keywords
 from tiermem.reading.question import is_said_in
 from tiermem.text import words
-from tiermem.text.placeholders import is_placeholder
+from tiermem.text.placeholders import is_without_words
 
 _BATCH = 256
 """Pages read together."""
@@ -221,7 +221,7 @@ class Waiting:
             if (
                 turn is None
                 or turn.role in self.unsearched
-                or is_placeholder(turn.text)
+                or is_without_words(turn)
                 or line.seq in self._taken
                 or not (whole or line.seq > self.mark)
             ):
