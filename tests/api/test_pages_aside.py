@@ -385,7 +385,7 @@ async def gives_text(question: str, evidence: Any, *, asked_at: Any) -> Any:
 
 
 @pytest.mark.parametrize("compose", [raises, is_not_awaited, gives_text])
-@pytest.mark.parametrize("pages", [1, 4])
+@pytest.mark.parametrize("pages", [1, 4, 90])
 def test_an_engine_that_always_raises_hides_no_page(compose: Any, pages: int, tmp_path: Path) -> None:
     engine = Engine(name="own", free=True, compose=compose)
     with tiermem.open(tmp_path / "store", engine=engine, embedder=HashEmbedder()) as memory:

@@ -51,25 +51,30 @@ class PageFailureIsolation:
         """What `work` comes to over all pages on which it does not raise an unexpected error.
 
         Every try is paid for where a model is asked. Raises `Unexpected` when no page is to blame, and where
-        `work` raises on each of them alone.
+        nothing is left to read, since what fails on every page is no fault of theirs.
         """
+        first: _Failure | None = None
+        readable: tuple[PageId, ...] = ()
         for _ in range(_ROUNDS):
             result = await _run_or_capture(work, self.view)
             if not isinstance(result, _Failure):
+                if first is not None and not self.view.touched:
+                    raise Unexpected(unexpected(first.error, "asking")) from first.error
                 self.aside |= self.view.odd
                 return result
-            known = len(self.aside)
-            readable: tuple[PageId, ...] = ()
+            first, known = first or result, len(self.aside)
             none = await _run_or_capture(work, self._whole.without(self.aside, only=frozenset()))
             if not isinstance(none, _Failure):
                 readable = await self._readable(work, self.view.touched, (), result)
-            if not readable or len(self.aside) == known:  # what fails on every page is no fault of theirs
+            if len(self.aside) == known:
                 raise Unexpected(unexpected(result.error, "asking")) from result.error
             self.view = self._whole.without(self.aside)
         self.view = self._whole.without(self.aside, only=frozenset(readable))
         result = await _run_or_capture(work, self.view)
-        if isinstance(result, _Failure):
-            raise Unexpected(unexpected(result.error, "asking")) from result.error
+        failure = result if isinstance(result, _Failure) else first
+        if isinstance(result, _Failure) or (failure is not None and not self.view.touched):
+            assert failure is not None  # noqa: S101  (either is one)
+            raise Unexpected(unexpected(failure.error, "asking")) from failure.error
         return result
 
     async def _readable(
