@@ -395,4 +395,4 @@ def test_an_engine_that_always_raises_hides_no_page(compose: Any, pages: int, tm
         with pytest.raises(Unexpected, match="Error at tiermem/reading"):
             memory.ask("Where is the bank?")
         assert memory.stats().pages_aside == 0
-        assert len(memory.search("bank", kind="turns")) == pages
+        assert len(memory.search("bank", kind="turns", limit=pages)) == pages

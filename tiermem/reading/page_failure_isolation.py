@@ -58,7 +58,7 @@ class PageFailureIsolation:
         for _ in range(_ROUNDS):
             result = await _run_or_capture(work, self.view)
             if not isinstance(result, _Failure):
-                if first is not None and not self.view.touched:
+                if first is not None and not self.view.has_read:
                     raise Unexpected(unexpected(first.error, "asking")) from first.error
                 self.aside |= self.view.odd
                 return result
@@ -70,12 +70,12 @@ class PageFailureIsolation:
                 raise Unexpected(unexpected(result.error, "asking")) from result.error
             self.view = self._whole.without(self.aside)
         self.view = self._whole.without(self.aside, only=frozenset(readable))
-        result = await _run_or_capture(work, self.view)
-        failure = result if isinstance(result, _Failure) else first
-        if isinstance(result, _Failure) or (failure is not None and not self.view.touched):
-            assert failure is not None  # noqa: S101  (either is one)
-            raise Unexpected(unexpected(failure.error, "asking")) from failure.error
-        return result
+        last = await _run_or_capture(work, self.view)
+        if isinstance(last, _Failure):
+            raise Unexpected(unexpected(last.error, "asking")) from last.error
+        if first is not None and not self.view.has_read:
+            raise Unexpected(unexpected(first.error, "asking")) from first.error
+        return last
 
     async def _readable(
         self,

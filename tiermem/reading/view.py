@@ -166,6 +166,11 @@ class View:
         return tuple(dict.fromkeys((*self._of_units, *read)))
 
     @property
+    def has_read(self) -> bool:
+        """Whether a page was read."""
+        return any(isinstance(page, Page) for page in self._read.values())
+
+    @property
     def odd(self) -> Mapping[PageId, str]:
         """Pages that could not be read for something unexpected, and why."""
         return {page: str(why) for page, why in self.left_out.items() if not self._hides(page)}
