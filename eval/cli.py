@@ -116,7 +116,7 @@ Facts = Annotated[
 ]
 Units = Annotated[
     UnitsName,
-    typer.Option("--units", help="Who summarises pages: the engine, or nobody, so that units are extracts."),
+    typer.Option("--units", help="What units are made by: the engine, or extract, without a model."),
 ]
 JudgeOption = Annotated[
     str | None, typer.Option("--judge", help="Model that judges answers (without: by words).")

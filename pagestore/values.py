@@ -79,6 +79,10 @@ class Span:
         """Whether both hold some of the same characters."""
         return self.page_id == other.page_id and self.start < other.end and other.start < self.end
 
+    def contains(self, other: Span) -> bool:
+        """Whether it holds all characters of the other."""
+        return self.page_id == other.page_id and self.start <= other.start and other.end <= self.end
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageLine:

@@ -122,9 +122,7 @@ def without_repeats(items: Iterable[Evidence]) -> tuple[Evidence, ...]:
 
 
 def _holds(turn: Evidence, span: Span) -> bool:
-    return any(
-        one.page_id == span.page_id and one.start <= span.start and span.end <= one.end for one in turn.spans
-    )
+    return any(one.contains(span) for one in turn.spans)
 
 
 def _without_question(unit: Evidence, turns: Sequence[Evidence]) -> Evidence:

@@ -53,29 +53,32 @@ class PageFailureIsolation:
         Every try is paid for where a model is asked. Raises `Unexpected` when no page is to blame, and where
         nothing is left to read, since what fails on every page is no fault of theirs.
         """
-        first: _Failure | None = None
+        failure: _Failure | None = None
         readable: tuple[PageId, ...] = ()
         for _ in range(_ROUNDS):
             result = await _run_or_capture(work, self.view)
             if not isinstance(result, _Failure):
-                if first is not None and not self.view.has_read:
-                    raise Unexpected(unexpected(first.error, "asking")) from first.error
+                self._check_read(failure)
                 self.aside |= self.view.odd
                 return result
-            first, known = first or result, len(self.aside)
+            failure, known = failure or result, len(self.aside)
             none = await _run_or_capture(work, self._whole.without(self.aside, only=frozenset()))
             if not isinstance(none, _Failure):
                 readable = await self._readable(work, self.view.touched, (), result)
             if len(self.aside) == known:
-                raise Unexpected(unexpected(result.error, "asking")) from result.error
+                raise _as_unexpected(result)
             self.view = self._whole.without(self.aside)
         self.view = self._whole.without(self.aside, only=frozenset(readable))
-        last = await _run_or_capture(work, self.view)
-        if isinstance(last, _Failure):
-            raise Unexpected(unexpected(last.error, "asking")) from last.error
-        if first is not None and not self.view.has_read:
-            raise Unexpected(unexpected(first.error, "asking")) from first.error
-        return last
+        result = await _run_or_capture(work, self.view)
+        if isinstance(result, _Failure):
+            raise _as_unexpected(result)
+        self._check_read(failure)
+        return result
+
+    def _check_read(self, failure: _Failure | None) -> None:
+        """Raise what failed before, where no page was read after it."""
+        if failure is not None and not self.view.has_read:
+            raise _as_unexpected(failure)
 
     async def _readable(
         self,
@@ -100,6 +103,12 @@ class PageFailureIsolation:
             else:
                 kept = (*kept, *half)
         return kept
+
+
+def _as_unexpected(failure: _Failure) -> Unexpected:
+    raised = Unexpected(unexpected(failure.error, "asking"))
+    raised.__cause__ = failure.error
+    return raised
 
 
 async def _run_or_capture(work: Callable[[View], Awaitable[_T]], view: View) -> _T | _Failure:

@@ -331,10 +331,13 @@ class Reader:
             "`audit` displays"
         )
 
+    async def _line_of_turn(self, address: TurnAddress) -> tuple[Page, PageLine]:
+        page = await self.page(address)
+        return page, next(line for line in page.lines if line.address == address)
+
     async def units_of_turn(self, address: TurnAddress) -> tuple[SummaryUnit, ...]:
         """The units that hold and rest on a turn, of those that may be seen; raises `UnknownId`."""
-        page = await self.page(address)
-        line = next(line for line in page.lines if line.address == address)
+        page, line = await self._line_of_turn(address)
         ids = (page.id, opened_as(page.space, page))
         spans = [Span(page_id=page_id, start=line.body, end=line.end) for page_id in ids]
         units = map(self._ledger.tier1.unit, self._ledger.tier1.units_on(spans))
@@ -348,8 +351,7 @@ class Reader:
         """
         if not is_address(named):
             return UnitId(named)
-        page, tier1 = await self.page(TurnAddress(named)), self._ledger.tier1
-        line = next(line for line in page.lines if line.address == named)
+        (page, line), tier1 = await self._line_of_turn(TurnAddress(named)), self._ledger.tier1
         units = [
             unit
             for unit in tier1.units_of_page(page.id, inactive=True)
@@ -370,8 +372,7 @@ class Reader:
 
     async def turn(self, address: TurnAddress) -> Evidence:
         """A turn as evidence; raises `UnknownId` for the address of no turn that may be seen."""
-        page = await self.page(address)
-        line = next(line for line in page.lines if line.address == address)
+        page, line = await self._line_of_turn(address)
         return turn_evidence(page, line, score=0.0)
 
     async def open_pages(self, session: SessionId | None = None) -> tuple[Page, ...]:

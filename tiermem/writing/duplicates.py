@@ -22,10 +22,6 @@ def find_duplicate(tier1: Tier1, text: str, spans: Sequence[Span]) -> SummaryUni
     for unit in tier1.units_of_page(spans[0].page_id, inactive=True):
         if set(spans) <= set(unit.spans) and fold_text(unit.text) == wanted:
             return unit
-        if unit.kind == "stated" and all(any(_within(span, one) for one in unit.spans) for span in spans):
+        if unit.kind == "stated" and all(any(one.contains(span) for one in unit.spans) for span in spans):
             return unit
     return None
-
-
-def _within(span: Span, other: Span) -> bool:
-    return span.page_id == other.page_id and other.start <= span.start and span.end <= other.end

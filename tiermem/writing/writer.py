@@ -823,12 +823,8 @@ def _extracts_within(tier1: Tier1, unit: SummaryUnit) -> list[SummaryUnit]:
         for one in others.values()
         if one.is_extract
         and one.id != unit.id
-        and all(any(_holds(span, part) for span in unit.spans) for part in one.spans)
+        and all(any(span.contains(part) for span in unit.spans) for part in one.spans)
     ]
-
-
-def _holds(span: Span, part: Span) -> bool:
-    return span.page_id == part.page_id and span.start <= part.start and part.end <= span.end
 
 
 def _overlapping_units(tier1: Tier1, unit: SummaryUnit) -> tuple[SummaryUnit, ...]:

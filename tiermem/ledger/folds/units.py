@@ -209,8 +209,7 @@ def newer_than(changes: dict[UnitId, int], seq: int) -> tuple[UnitId, ...]:
 
 def _is_part_of(one: TakenBack, other: TakenBack) -> bool:
     """Whether words are some of other words that were taken back for the same reason."""
-    inside = other.span.start <= one.span.start and one.span.end <= other.span.end
-    return inside and one.span != other.span and one.reason == other.reason
+    return other.span.contains(one.span) and one.span != other.span and one.reason == other.reason
 
 
 def _uncovered(span: Span, others: Iterable[Span]) -> Iterator[Span]:
