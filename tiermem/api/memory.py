@@ -986,11 +986,11 @@ class AsyncMemory:
         gave, ids of units or addresses of turns. Credit goes to what the answer cites, and by what of them
         the `output` says to the units that it was shown; to sources by the `output`, or to all alike where
         none is given. A unit's weight, from -1 to 1, moves by a tenth of its share for a success and back by
-        half of that for a failure, and by .3 a day at most. Judged again, an answer's newest outcome counts in
-        place of the earlier one. What is superseded, but for a merge, or withdrawn is not moved. A cited turn on which no
-        unit rests is credited itself (`Judged.turns`), and units that are made of it inherit that.
-        `by` is how far the judge is trusted, `assistant` at least. A weight changes no unit's trust, and
-        no ranking reads it unless that is asked for. `signals` has it, `trail` what moved it.
+        half of that for a failure, and by .3 a day at most. Judged again, an answer's newest outcome counts
+        in place of the earlier one. What is superseded, but for a merge, or withdrawn is not moved. A cited
+        turn on which no unit rests is credited itself (`Judged.turns`), and units that are made of it inherit
+        that. `by` is how far the judge is trusted, `assistant` at least. A weight changes no unit's trust,
+        and no ranking reads it unless that is asked for. `signals` has it, `trail` what moved it.
         Raises `UnknownId`, `InvalidInput`.
         """
         components = self._caller.writable
