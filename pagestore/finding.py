@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator
 
-from pagestore.codec import open_page_id
-from pagestore.line import TURNS, Fields, decode, field_bytes, split
+from pagestore.line import Fields, decode, field_bytes, split
 from pagestore.lines.interface import Lines
-from pagestore.state import State, thread_of
+from pagestore.state import State
 from pagestore.values import PageId, texts_in
 
 Says = Callable[[str], bool]
@@ -32,23 +30,14 @@ class Finder:
         for raw in _lines_with(self._lines.data(part), words):
             fields = _turn_in(raw)
             if fields is not None and any(map(says, _texts(fields))):
-                yield self._page_of(fields)
+                yield from self._page_of(fields)
 
-    def pages_of_turn(self, turn: int | str, part: int) -> Iterator[PageId]:
+    def pages_of_turn(self, turn: str, part: int) -> Iterator[PageId]:
         """See `FindsPages.pages_of_turn`; for one part of the log."""
-        name = "q" if isinstance(turn, int) else "k"
-        for raw in _lines_holding(self._lines.data(part), field_bytes(name, turn)):
+        for raw in _lines_holding(self._lines.data(part), field_bytes("k", turn)):
             fields = _turn_in(raw)
-            if fields is not None and fields.get(name) == turn:
-                yield self._page_of(fields)
-
-    def page_of_number(self, seq: int) -> PageId | None:
-        """The page of the turn of this number, erased or not; `None` where its line cannot be read."""
-        if not 0 <= seq <= self._state.head:
-            return None
-        fields = self._state.tombstone_of(seq) or decode(self._lines.read(seq)[0])
-        is_turn = fields is not None and fields["t"] in TURNS and fields["q"] == seq
-        return self._page_of(fields) if fields is not None and is_turn else None
+            if fields is not None and fields.get("k") == turn:
+                yield from self._page_of(fields)
 
     def speakers(self, part: int) -> Iterator[bytes]:
         """Who said each turn of one part of the log, as JSON."""
@@ -57,15 +46,11 @@ class Finder:
             if said is not None:
                 yield said[1]
 
-    def _page_of(self, fields: Fields) -> PageId:
+    def _page_of(self, fields: Fields) -> Iterator[PageId]:
         """The page a turn is on."""
-        (name, agent), seq = thread_of(fields), fields["q"]
-        session = self._state.sessions[name, agent]
-        # It seals later than the turn was said.
-        for page in session.pages[bisect_right(session.pages, seq, key=lambda page: page.seq) :]:
-            if any(first <= seq < first + count for first, count in self._state.turns_of[page.id]):
-                return page.id
-        return open_page_id(self._state.space, name, session.next_number, agent)
+        page_id = self._state.page_of_turn(fields["q"])
+        if page_id is not None:
+            yield page_id
 
 
 def _turn_in(raw: bytes) -> Fields | None:

@@ -98,6 +98,10 @@ class PageLog(Protocol):
         """The page being filled in a session by an agent, or by none; `None` when it holds no turn."""
         ...
 
+    def locate_turns(self, seqs: Sequence[int]) -> Sequence[PageId | None]:
+        """The page of each of these turns by its number, erased or not; `None` where no turn has it."""
+        ...
+
     def filling(self) -> Sequence[OpenInfo]:
         """The pages being filled that hold a turn, without their words, in no order that means anything."""
         ...
@@ -229,8 +233,8 @@ class FindsPages(Protocol):
         """Everybody who said a turn, with how many of them; a turn in parts counts for each."""
         ...
 
-    def pages_of_turn(self, turn: int | str) -> Sequence[PageId]:
-        """The pages with the turn of this number, or with turns of this id."""
+    def pages_of_turn(self, turn: str) -> Sequence[PageId]:
+        """The pages with turns of this id."""
         ...
 
 

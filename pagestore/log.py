@@ -283,13 +283,13 @@ class Log:
         found = Counter(self._in_parts(lambda finder, part: finder.speakers(part)))
         return {json.loads(name): turns for name, turns in found.items()}
 
-    def pages_of_turn(self, turn: int | str) -> Sequence[PageId]:
-        """See `FindsPages.pages_of_turn`; a turn that can be read is found by its number at once."""
-        if isinstance(turn, int):
-            with self._reading():
-                there = Finder(self._lines, self._state).page_of_number(turn)
-            if there is not None:
-                return (there,)
+    def locate_turns(self, seqs: Sequence[int]) -> Sequence[PageId | None]:
+        """See `PageLog.locate_turns`."""
+        with self._reading():
+            return tuple(map(self._state.page_of_turn, seqs))
+
+    def pages_of_turn(self, turn: str) -> Sequence[PageId]:
+        """See `FindsPages.pages_of_turn`."""
         found = self._in_parts(lambda finder, part: finder.pages_of_turn(turn, part))
         return tuple(dict.fromkeys(found))
 

@@ -87,6 +87,17 @@ class LogPrefix:
         opened = (self.open_page(*thread) for thread in dict.fromkeys((*filling, *sealed)))
         return tuple(_open_info(page) for page in opened if page is not None)
 
+    def locate_turns(self, seqs: Sequence[int]) -> Sequence[PageId | None]:
+        """The pages that turns were on."""
+        known = self._log.locate_turns([seq if seq < self._before else -1 for seq in seqs])
+        sealed = {info.id for info in self.pages()}
+        opened = {
+            page_id: self._open_id(self._log.page(page_id))
+            for page_id in dict.fromkeys(known)
+            if page_id is not None and page_id not in sealed
+        }
+        return tuple(None if page_id is None else opened.get(page_id, page_id) for page_id in known)
+
     def read(self, seq: int) -> Record:
         """One record by number."""
         if seq >= self._before:

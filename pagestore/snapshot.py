@@ -134,12 +134,7 @@ def _apply(state: State, snapshot: _Snapshot) -> None:
         state.tree.add(leaf)
     for seq, kind in snapshot.records:
         state.records.add(seq, kind)
-    for session in state.sessions.values():
-        session.waiting = []
-    state.filling.clear()
-    for thread, waiting in snapshot.waiting:
-        state.session(thread).waiting = waiting
-        state.note_filling(thread)
+    state.set_waiting(snapshot.waiting)
     state.erasing = dict(snapshot.erasing)
     state.head, state.turns, state.erased = snapshot.head, snapshot.turns, snapshot.erased
     state.salt = snapshot.salt

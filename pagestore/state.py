@@ -111,6 +111,11 @@ class State:
         self.turns_of: dict[PageId, tuple[Run, ...]] = {}
         self.filling: dict[PageId, Thread] = {}
         self.sealed_as: dict[PageId, PageId] = {}
+        self._run_starts = array("q")
+        """The first number of each run of turns on a sealed page, in order."""
+        self._run_pages: list[PageId] = []
+        self._waiting: dict[int, Thread] = {}
+        """The threads of the turns that no page seals yet, by number."""
         self.keys: dict[bytes, int] = {}
         self.salt = b""
         self.records = Records()
@@ -161,16 +166,43 @@ class State:
         """Take in a sealed page."""
         self.pages[info.id] = info
         self.turns_of[info.id] = turns
+        for first, _ in turns:
+            at = bisect_left(self._run_starts, first)
+            self._run_starts.insert(at, first)
+            self._run_pages.insert(at, info.id)
         self.session((info.session, info.agent)).pages.append(info)
         opened = opened_as(self.space, info)
         self.filling.pop(opened, None)
         self.sealed_as[opened] = info.id
 
-    def note_filling(self, thread: Thread) -> None:
+    def set_waiting(self, waiting: Iterable[tuple[Thread, list[OpenTurn]]]) -> None:
+        """Replace all turns that no page seals yet."""
+        for session in self.sessions.values():
+            session.waiting = []
+        self.filling.clear()
+        self._waiting.clear()
+        for thread, turns in waiting:
+            self.session(thread).waiting = turns
+            self._waiting |= dict.fromkeys((turn.seq for turn in turns), thread)
+            self._note_filling(thread)
+
+    def _note_filling(self, thread: Thread) -> None:
         """Make the open page of a thread, which holds turns, known by its id."""
         session, agent = thread
         number = self.sessions[thread].next_number
         self.filling[open_page_id(self.space, session, number, agent)] = thread
+
+    def page_of_turn(self, seq: int) -> PageId | None:
+        """The page of a turn, erased or not, by its number; `None` where no turn has that number."""
+        at = bisect_right(self._run_starts, seq) - 1
+        sealed = self._run_pages[at] if at >= 0 else None
+        if sealed is not None and any(first <= seq < first + count for first, count in self.turns_of[sealed]):
+            return sealed
+        thread = self._waiting.get(seq)
+        if thread is None:
+            return None
+        session, agent = thread
+        return open_page_id(self.space, session, self.sessions[thread].next_number, agent)
 
     def open_pages(self) -> tuple[OpenInfo, ...]:
         """The pages that hold turns and are not sealed."""
@@ -204,8 +236,9 @@ class State:
         thread = thread_of(fields)
         waiting = self.session(thread).waiting
         waiting.append(OpenTurn(line.seq, index(fields["w"]), line.digest, times_of(fields)))
+        self._waiting[line.seq] = thread
         if len(waiting) == 1:
-            self.note_filling(thread)
+            self._note_filling(thread)
         key = key_in(fields, self.salt)
         if key is not None:
             self.keys[key] = line.seq
@@ -221,9 +254,11 @@ class State:
         session = self.session(thread)
         sealed = sealed_by(line.fields["u"], session.waiting)
         self.add_page(info, runs_of(session.waiting[:sealed]))
+        for turn in session.waiting[:sealed]:
+            del self._waiting[turn.seq]
         del session.waiting[:sealed]
         if session.waiting:
-            self.note_filling(thread)
+            self._note_filling(thread)
 
     def _fold_erase(self, line: Line) -> None:
         self.erasing[line.seq] = line.fields

@@ -15,6 +15,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import product
 from typing import Any
 
 import pytest
@@ -421,6 +422,25 @@ class PageLogContract:
         assert log.verify(checkpoint).ok
         assert not log.verify(replace(checkpoint, root="00" * 32)).ok
         assert not log.verify(replace(checkpoint, size=checkpoint.size + 1000)).ok
+
+    def test_every_turn_is_located_by_its_number(self) -> None:
+        log = self.new_log()
+        for at in range(12):
+            session = (S1, S2)[at % 3 == 0]
+            turn = replace(said(LONG if at % 4 else "short"), agent="writer" if at % 5 == 0 else None)
+            log.append(session, [turn])
+            log.record("note", {})
+        log.seal(S2)
+        log.append(S2, [said(HUGE), said("the last one")])
+        erased = log.pages()[0]
+        log.erase(erased.id, log.page(erased.id).lines[0].seq, "asked to")
+        opened = [page for thread in product((S1, S2), (None, "writer")) if (page := log.open_page(*thread))]
+        pages = [*(log.page(info.id) for info in log.pages()), *opened]
+        there = {line.seq: page.id for page in pages for line in page.lines}
+        assert opened
+        assert len(there) > 13
+        numbers = range(-1, log.head + 2)
+        assert log.locate_turns(numbers) == tuple(map(there.get, numbers))
 
     def test_a_checkpoint_commits_to_the_turns_of_open_pages(self, log: PageLog) -> None:
         log.append(S1, [said("one"), said("two")])

@@ -79,25 +79,10 @@ def test_pages_that_say_a_word_are_found(said: list[tuple[str, str, str, str | N
 
 
 @given(said=turns)
-def test_pages_of_a_turn_are_found_by_its_number_and_by_its_id(
-    said: list[tuple[str, str, str, str | None]],
-) -> None:
+def test_pages_of_a_turn_are_found_by_its_id(said: list[tuple[str, str, str, str | None]]) -> None:
     log = log_of(said)
-    for number in range(log.head + 2):
-        assert set(log.pages_of_turn(number)) == read(log, lambda seq, _: seq == number)  # noqa: B023
     for name in WORDS:
         assert set(log.pages_of_turn(name)) == read(log, lambda _, turn: turn.turn_id == name)  # noqa: B023
-
-
-def test_a_turn_is_found_by_its_number_without_a_look_through_the_log(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    log = log_of([("s1", "Ann", "fjord", "a"), ("s2", "Bob", "kiosk", "b")])
-    numbers = [(line.seq, page.id) for page in all_pages(log) for line in page.lines]
-    monkeypatch.setattr(log._lines, "data", None)
-    assert numbers
-    for seq, page in numbers:
-        assert log.pages_of_turn(seq) == (page,)
 
 
 def test_metadata_is_searched_and_passes_for_no_field() -> None:
@@ -110,7 +95,7 @@ def test_metadata_is_searched_and_passes_for_no_field() -> None:
     log.append(session, [Turn(speaker="Ann", text="two " * 9, turn_id="b")])
     (first, second) = (page.id for page in all_pages(log))
     assert log.pages_of_turn("b") == (second,)
-    assert log.pages_of_turn(1) == ()
+    assert log.pages_of_turn("1") == ()
     assert log.speakers() == {"Ann": 2}
     for word in ("fjord", "kiosk", "7"):
         assert log.pages_with([word], lambda text: word in text.split()) == (first,)  # noqa: B023

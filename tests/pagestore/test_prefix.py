@@ -32,6 +32,7 @@ def seen(log: PageLog) -> dict[str, object]:
         "text": [log.page(info.id) for info in log.pages()],
         "open": [(page.id, page.text, page.lines, page.sealed_at) for page in opened],
         "by open id": [log.page(page.id).text for page in opened],
+        "located": log.locate_turns(range(-1, log.head + 2)),
         "records": [(record.seq, record.kind) for record in log.records()],
     }
 

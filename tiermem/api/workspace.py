@@ -364,7 +364,8 @@ class AsyncWorkspace(WorkspaceView):
 
     async def _place(self, seq: int) -> tuple[Page, PageLine]:
         ledger = self._caller.components.ledger
-        read = await ledger.read(await ledger.pages_of_turn(seq))
+        ids = await ledger.locate_turns([seq])
+        read = await ledger.read([page_id for page_id in ids if page_id is not None])
         pages = (page for page in read if isinstance(page, Page))
         found = next(((page, line) for page in pages for line in page.lines if line.seq == seq), None)
         if found is None:

@@ -253,7 +253,11 @@ class Ledger:
             self.page_ids() if finds is None else self._blocking(lambda: finds.pages_with(words, says))
         )
 
-    async def pages_of_turn(self, turn: int | str) -> Sequence[PageId]:
+    async def locate_turns(self, seqs: Sequence[int]) -> Sequence[PageId | None]:
+        """See `PageLog.locate_turns`."""
+        return await self._blocking(lambda: self._log.locate_turns(seqs))
+
+    async def pages_of_turn(self, turn: str) -> Sequence[PageId]:
         """See `FindsPages.pages_of_turn`; all pages where the log cannot find them."""
         finds = self._finds
         return await (self.page_ids() if finds is None else self._blocking(lambda: finds.pages_of_turn(turn)))

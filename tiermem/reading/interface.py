@@ -43,8 +43,8 @@ class ReadsLedger(Protocol):
         """Sealed pages without their words."""
         ...
 
-    async def pages_of_turn(self, turn: int | str) -> Sequence[PageId]:
-        """The pages with the turn of this number, or with turns of this id."""
+    async def locate_turns(self, seqs: Sequence[int]) -> Sequence[PageId | None]:
+        """The page of each of these turns by its number; `None` where no turn has it."""
         ...
 
     async def open_pages(self, session: SessionId | None = None) -> tuple[Page, ...]:

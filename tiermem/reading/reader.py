@@ -318,8 +318,8 @@ class Reader:
         return MarkedPage(**_fields(page), taken_back=self._ledger.tier1.taken_back(page.id))
 
     async def _page_of_turn(self, address: TurnAddress) -> Page:
-        ids = await self._ledger.pages_of_turn(seq_in(address))
-        read = await self._ledger.read(ids)
+        ids = await self._ledger.locate_turns([seq_in(address)])
+        read = await self._ledger.read([page_id for page_id in ids if page_id is not None])
         for page in read:
             if isinstance(page, Page) and any(line.address == address for line in page.lines):
                 if self._sees.page(page):

@@ -216,7 +216,12 @@ class Eraser:
             wanted = [info for info in infos if self._goes(selection, info)]
         else:
             seq = selection.seq
-            found = set(await self._ledger.pages_of_turn(selection.turn if seq is None else seq))
+            turn = await (
+                self._ledger.pages_of_turn(selection.turn)
+                if seq is None
+                else self._ledger.locate_turns([seq])
+            )
+            found = {page_id for page_id in turn if page_id is not None}
             found |= await self._pages_of_versions(selection, [info for info in infos if info.id in found])
             # A page on which nothing is found may be one that cannot be read.
             wanted = [info for info in infos if info.id in found] or list(infos)
@@ -266,8 +271,8 @@ class Eraser:
         known = read | {opened_as(page.space, page): page for page in affected}
         # The log erases a turn with all of its parts: the words of every part are looked for.
         whole = _all_parts(line for page in affected for line in page.lines if line.seq in seqs)
-        others = [await self._ledger.pages_of_turn(seq) for seq in sorted(whole - seqs)]
-        rest = await self._ledger.read([page_id for ids in others for page_id in ids if page_id not in read])
+        others = dict.fromkeys(await self._ledger.locate_turns(sorted(whole - seqs)))
+        rest = await self._ledger.read([one for one in others if one is not None and one not in read])
         going = (*affected, *(page for page in rest if isinstance(page, Page)))
         pages = await self._saying_the_same(going, whole)
         agents = (page.agent for page in affected if page.agent is not None)
