@@ -74,7 +74,8 @@ async def test_what_is_said_later_is_added_and_what_was_counted_is_not_read_agai
     await world.say("Bob: the piano is out of tune", session=MAIN)
     waiting = await backlog.after(-1)
     assert (waiting.turns(), waiting.turns(MAIN)) == (41, 1)
-    assert waiting.best_turns(["piano"], None, limit=3) == [f"{(await ledger.open_pages(MAIN))[0].id}/0"]
+    (line,) = (await ledger.open_pages(MAIN))[0].lines
+    assert waiting.best_turns(["piano"], None, limit=3) == [str(line.seq)]
     assert len(ledger.read_pages) == 1
 
 

@@ -13,7 +13,7 @@ from pagestore import PageLine, Turn
 from tests.reading.world import MAIN, SPACE, World
 from tiermem.embedding.words import Stems
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable
-from tiermem.index.interface import TurnHit, turn_id, turn_place
+from tiermem.index.interface import TurnHit
 from tiermem.reading.question import TurnQuery, read_question, telling_periods
 from tiermem.reading.ranking import Candidate, RankingOptions, rank_groups, rescore
 
@@ -200,11 +200,6 @@ def test_two_good_turns_make_a_better_page_than_one() -> None:
     assert [page for page, _ in ranked] == ["two", "one"]
 
 
-def test_ids_of_turns_say_where_they_stand() -> None:
-    for page in ("p1:abc", "o1:a/b", "x"):
-        assert turn_place(turn_id(page, 7)) == (page, 7)  # type: ignore[arg-type]  # any string will do
-
-
 async def test_turns_are_found_where_they_stand_with_who_said_them_and_when() -> None:
     world = await World.new()
     page = await world.page("Ann: I adopted a grey cat", "Bob: the weather is mild")
@@ -262,13 +257,12 @@ async def test_without_index_or_vectors_turns_are_found_by_their_words(
     assert str(failure) in caplog.text
 
 
-async def test_hits_of_pages_that_are_not_there_are_passed_over() -> None:
+async def test_hits_of_turns_that_are_not_there_are_passed_over() -> None:
     world = await World.new()
     await world.page("Ann: I adopted a grey cat")
     entries = world.index.entries[SPACE, "turns"]
     (entry,) = entries.values()
-    entries["p1:gone/0"] = replace(entry, id="p1:gone/0")
-    entries[entry.id.replace("/0", "/9")] = replace(entry, id=entry.id.replace("/0", "/9"))
+    entries["999"] = replace(entry, id="999")
     assert len(await world.reader().search("grey cat", kind="turns")) == 1
     recalled = await world.recall("grey cat")
     assert (len(recalled.items), recalled.dropped) == (1, 1)

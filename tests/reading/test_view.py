@@ -6,14 +6,13 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 
 from pagestore import KeepsPages, Page, PageId, SessionId, Span, Turn
-from pagestore.codec import open_page_id
 from pagestore.errors import Corrupt
 from tests.reading.world import START, World, distilled, make_unit
 from tiermem.index.interface import Hit, TurnHit, turn_id
 from tiermem.ledger import Visibility
 from tiermem.model import TurnFilter, UnitId
 from tiermem.reading import Scope
-from tiermem.reading.search import LookUp, _with_sealed_ids
+from tiermem.reading.search import LookUp
 from tiermem.reading.turns import FoundTurn, gather
 from tiermem.reading.view import View, _past
 
@@ -130,14 +129,6 @@ async def test_units_that_the_index_lacks_are_found_in_the_ledger() -> None:
     assert [item.unit_id for item in (await lookup.units("pet", limit=3)).units] == [unit.id]
 
 
-async def test_a_turn_found_by_the_id_of_its_open_page_is_that_of_the_sealed_one() -> None:
-    world = await World.new()
-    page = await world.page("Ann: I adopted a grey cat")
-    opened = open_page_id(page.space, page.session, page.number)
-    hits: dict[str, TurnHit | None] = {turn_id(opened, 0): None}
-    assert _with_sealed_ids(hits, [page]) == {turn_id(page.id, 0): None}
-
-
 async def test_a_span_that_ends_where_a_turn_begins_does_not_touch_it() -> None:
     world = await World.new()
     page = await world.page("Ann: I adopted a grey cat", "Bob: how nice")
@@ -153,7 +144,8 @@ async def test_what_was_said_beside_a_turn_is_of_its_own_session() -> None:
     world = await World.new()
     mine = await world.page("Ann: I adopted a grey cat")
     theirs = await world.page("Bob: I bought a red car", session=OTHER, at=START)
-    gathered = gather({turn_id(mine.id, 0): None, turn_id(theirs.id, 0): None}, [mine, theirs])
+    hits: dict[str, TurnHit | None] = {turn_id(page.lines[0].seq): None for page in (mine, theirs)}
+    gathered = gather(hits, [mine, theirs])
     assert [len(one.beside) for one in gathered.candidates] == [1, 1]
 
 

@@ -22,7 +22,7 @@ from tests.ledger.building import answer
 from tests.pagestore.memoryfiles import MemoryFiles
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, claims_of, finding_on, name_of, turn
 from tiermem.errors import ModelUnavailable
-from tiermem.index.interface import Collection, Entry, turn_place
+from tiermem.index.interface import Collection, Entry
 from tiermem.ledger import Distilled, Ledger, SetAside
 from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, Usage
 from tiermem.reasoning.interface import Engine, Operation
@@ -357,12 +357,7 @@ async def misplaced(ledger: Ledger, index: DictIndex) -> int:
 
 async def unresolved(ledger: Ledger, index: DictIndex) -> int:
     """Turns in the index whose id leads to no turn."""
-    places = [turn_place(one) for one in index.of("turns")]
-    pages = await ledger.read([page_id for page_id, _ in places])
-    return sum(
-        not isinstance(page, Page) or number >= len(page.lines)
-        for page, (_, number) in zip(pages, places, strict=True)
-    )
+    return (await ledger.locate_turns([int(one) for one in index.of("turns")])).count(None)
 
 
 class IndexFirst(Writer):

@@ -19,7 +19,7 @@ from tiermem.text import sentences
 from tiermem.text.long_runs import shorten_runs
 from tiermem.text.unicode import join_surrogates
 
-SCHEMA = 7
+SCHEMA = 8
 """The version of what is stored of an entry; an index of another one asks to be rebuilt."""
 
 PIECE = 450

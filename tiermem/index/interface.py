@@ -16,7 +16,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
-from pagestore import History, PageId, SessionId, SpaceId
+from pagestore import History, SessionId, SpaceId
 from tiermem.embedding.interface import Embedder, Lexicon
 
 Collection = Literal["units", "pages", "turns"]
@@ -96,15 +96,9 @@ class Hit:
     similarity: float | None = None
 
 
-def turn_id(page_id: PageId, line: int) -> str:
-    """The id of a turn: its page, and which line of it."""
-    return f"{page_id}/{line}"
-
-
-def turn_place(id_: str) -> tuple[PageId, int]:
-    """The page and the line that `turn_id` was given."""
-    page_id, _, line = id_.rpartition("/")
-    return PageId(page_id), int(line)
+def turn_id(seq: int) -> str:
+    """The id of a turn, by its number in the log."""
+    return str(seq)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

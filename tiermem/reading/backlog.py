@@ -38,8 +38,8 @@ _BATCH = 256
 class _TurnPlace:
     """Where a turn is."""
 
+    seq: int
     page_id: PageId
-    number: int
     session: SessionId
     said_at: datetime | None
     agent: str | None
@@ -182,7 +182,7 @@ class Waiting:
         best = dict.fromkeys((*ranked[:limit], *then[:limit]))
         beside = (at for one in best for at in (one - 1, one + 1) if self._are_beside(one, at))
         places = (self._turns[at] for at in dict.fromkeys((*best, *beside)))
-        return [turn_id(said.page_id, said.number) for said in places]
+        return [turn_id(said.seq) for said in places]
 
     def in_words(self, session: SessionId | None = None, sees: Visibility = EVERYTHING_SEEN) -> str:
         """How many turns and units, in words; empty where there is none of either."""
@@ -216,7 +216,7 @@ class Waiting:
 
     def take_in_page(self, page: Page, *, whole: bool) -> None:
         """Add the turns of a page that are newer than `mark`, or all of them; those that are new here."""
-        for number, line in enumerate(page.lines):
+        for line in page.lines:
             turn = line.turn
             if (
                 turn is None
@@ -227,7 +227,7 @@ class Waiting:
             ):
                 continue
             # What a question that runs meanwhile finds by its words must have its place by then.
-            self._turns.append(_TurnPlace(page.id, number, page.session, turn.said_at, page.agent))
+            self._turns.append(_TurnPlace(line.seq, page.id, page.session, turn.said_at, page.agent))
             self._by_turn.add(turn.text, page.agent)
             self._turns_of[page.session, page.agent] += 1
             self._taken.add(line.seq)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from pagestore import Page, PageId, PageLine, Turn
 from pagestore.codec import opened_as
-from tiermem.index.interface import turn_id
 from tiermem.model import Evidence, Named
 from tiermem.reading.quoting import lines, page_evidence, quoted, turn_evidence, unit_evidence
 from tiermem.reading.view import View
@@ -60,7 +59,7 @@ def _look_up(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> KnownE
     if item.source == "page":
         return KnownEvidence(key=own_id, importance=UNKNOWN_IMPORTANCE, trust=None)
     return KnownEvidence(
-        key=turn_id(own_id, page.lines.index(first)),
+        key=f"{own_id}/{page.lines.index(first)}",
         importance=importance_of(first.turn),
         trust=first.turn.trust,
         part_of=None if len(dict.fromkeys(placed)) >= first.parts else first.seq - first.part + 1,

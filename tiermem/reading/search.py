@@ -17,7 +17,6 @@ from typing import Literal
 from anyio import to_thread
 
 from pagestore import Page, PageId
-from pagestore.codec import opened_as
 from pagestore.errors import PageNotFound, PageStoreError
 from tiermem.embedding.interface import Lexicon
 from tiermem.embedding.words import Stems
@@ -30,7 +29,7 @@ from tiermem.errors import (
     unexpected,
 )
 from tiermem.index.bm25 import query_stems
-from tiermem.index.interface import About, Collection, Hit, Mode, TurnHit, turn_id, turn_place
+from tiermem.index.interface import About, Collection, Hit, Mode, TurnHit, turn_id
 from tiermem.model import Degradation, Evidence, UnitId
 from tiermem.reading.backlog import Waiting
 from tiermem.reading.exact import ExactText, find_identifiers, find_phrases
@@ -360,7 +359,7 @@ class LookUp:
             read = await self._pages_of((*exact_turns, *found.hits))
             pages = [page for _, page in read.read]
             containing = _containing(exact, exact_turns, pages)
-            gathered = gather(_with_sealed_ids({**containing, **found.hits}, pages), pages)
+            gathered = gather({**containing, **found.hits}, pages)
             if len(gathered.candidates) >= wanted or len(found.hits) < limit or len(found.hits) <= before:
                 break
             limit, before = max(limit * DEEPER, self._at_least), len(found.hits)
@@ -444,8 +443,12 @@ class LookUp:
         return _Candidates(hits=hits, named=found.named, rarity=found.rarity), await index.lexicon()
 
     async def _pages_of(self, turns: Iterable[str]) -> Pages:
-        ids = dict.fromkeys(turn_place(turn)[0] for turn in turns)
-        return await self.read((Hit(id=page_id, score=0.0) for page_id in ids), limit=len(ids))
+        """The pages of turns; ids of no turn of this space are dropped and counted."""
+        located = await self.view.ledger.locate_turns([int(turn) for turn in dict.fromkeys(turns)])
+        hits = [Hit(id=page_id, score=0.0) for page_id in dict.fromkeys(located) if page_id is not None]
+        read = await self.read(hits, limit=len(hits))
+        missing = located.count(None) if self.view.scope.sees.all else 0
+        return replace(read, dropped=read.dropped + missing)
 
     async def pages(self, query: str, *, limit: int, mode: Mode) -> FoundEvidence:
         """Pages by rank, open ones among them: by their words, or (`hybrid`) by what their turns say."""
@@ -570,13 +573,6 @@ class LookUp:
         return _Hits(hits=(), degradations=(_degradation(error, "keywords in the log"),))
 
 
-def _with_sealed_ids(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> dict[str, TurnHit | None]:
-    """The hits, those found by the id of an open page that is sealed by now by the sealed page's."""
-    sealed = {opened_as(p.space, p): p.id for p in pages if p.sealed_at is not None}
-    places = ((turn_place(id_), hit) for id_, hit in hits.items())
-    return {turn_id(sealed.get(page_id, page_id), number): hit for (page_id, number), hit in places}
-
-
 def _containing(
     exact: Exact, turns: Mapping[str, TurnHit | None], pages: Iterable[Page]
 ) -> dict[str, TurnHit | None]:
@@ -586,31 +582,19 @@ def _containing(
     """
     if not turns:
         return {}
-    pages = tuple(pages)
-    texts = {
-        turn_id(page.id, n): line.turn.text
-        for page in pages
-        for n, line in enumerate(page.lines)
-        if line.turn
-    }
-    return {
-        id_: hit for id_, hit in _with_sealed_ids(turns, pages).items() if exact.is_any_in(texts.get(id_, ""))
-    }
+    texts = {turn_id(line.seq): line.turn.text for page in pages for line in page.lines if line.turn}
+    return {id_: hit for id_, hit in turns.items() if exact.is_any_in(texts.get(id_, ""))}
 
 
 def _locate_turns(hits: Sequence[Hit], pages: Sequence[Page]) -> tuple[FoundTurn, ...]:
     """The hits, best first, whose turn is on one of the pages and may be read, each once."""
-    by_id = {page.id: page for page in pages}
-    sealed = {opened_as(p.space, p): p.id for p in pages if p.sealed_at is not None}
-    found: dict[int, FoundTurn] = {}
-    for hit in hits:
-        page_id, number = turn_place(hit.id)
-        page = by_id.get(sealed.get(page_id, page_id))
-        if page is not None and number < len(page.lines) and page.lines[number].turn is not None:
-            line = page.lines[number]
-            turn = FoundTurn(page=page, line=line, score=hit.score, similarity=hit.similarity)
-            found.setdefault(line.seq, turn)
-    return tuple(found.values())
+    places = {turn_id(line.seq): (page, line) for page in pages for line in page.lines if line.turn}
+    return tuple(
+        FoundTurn(page=page, line=line, score=hit.score, similarity=hit.similarity)
+        for hit in once(hits)
+        if hit.id in places
+        for page, line in [places[hit.id]]
+    )
 
 
 def _pages_by_turns(turns: Sequence[FoundTurn]) -> list[Hit]:

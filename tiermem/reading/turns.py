@@ -70,17 +70,17 @@ class GatheredTurns:
 def gather(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> GatheredTurns:
     """The hits whose turn is on one of the pages and may be read, with what was said right beside."""
     said = _in_order(pages)
-    places = {turn_id(page.id, number): at for at, (page, number, _) in enumerate(said)}
+    places = {turn_id(line.seq): at for at, (_, line) in enumerate(said)}
     found = [(hit, places[id_]) for id_, hit in hits.items() if id_ in places]
     beside = [_neighbours(said, at) for _, at in found]
     needed = {at: place for place, at in enumerate(sorted({at for around in beside for at in around}))}
     return GatheredTurns(
         candidates=tuple(
-            Candidate(hit=hit, line=said[at][2], own=needed[at], beside=tuple(needed[i] for i in around))
+            Candidate(hit=hit, line=said[at][1], own=needed[at], beside=tuple(needed[i] for i in around))
             for (hit, at), around in zip(found, beside, strict=True)
         ),
         pages=tuple(said[at][0] for _, at in found),
-        texts=tuple(line.turn.text for at in needed if (line := said[at][2]).turn is not None),
+        texts=tuple(line.turn.text for at in needed if (line := said[at][1]).turn is not None),
     )
 
 
@@ -98,13 +98,13 @@ def ranked_turns(
     return tuple(sorted(turns, key=lambda turn: (-turn.score, turn.line.seq)))
 
 
-_PlacedTurn = tuple[Page, int, PageLine]
+_PlacedTurn = tuple[Page, PageLine]
 
 
 def _in_order(pages: Iterable[Page]) -> list[_PlacedTurn]:
     """The turns of pages that may be read, in the order they were said."""
     ordered = sorted(pages, key=lambda page: (page.session, page.agent or "", page.number))
-    return [(page, n, line) for page in ordered for n, line in enumerate(page.lines) if line.turn]
+    return [(page, line) for page in ordered for line in page.lines if line.turn]
 
 
 def _neighbours(said: Sequence[_PlacedTurn], at: int) -> list[int]:

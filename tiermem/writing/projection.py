@@ -6,9 +6,9 @@ again. Ids are the ledger's, so doing it again stores nothing twice. It is belie
 begins with the history it names: an index copied from elsewhere, or newer than a log that was restored,
 is built again where this process alone writes it, and left alone where others may.
 
-An open page and its turns are put under its `o1:` id as it grows. The record that seals it is newer than
-all of them: the run that puts the sealed page takes the open one out, before the mark passes that record.
-What such an id still finds in between resolves to the sealed page.
+Turns are put once, under their numbers in the log. An open page is put under its `o1:` id as it grows. The
+record that seals it is newer: the run that puts the sealed page takes the open one out, before the mark
+passes that record. What such an id still finds in between resolves to the sealed page.
 
 A page that cannot be put for what it is (damaged, refused by the embedder, or any unexpected error) is
 set aside on record: the others go on and the mark passes it. Searches find it by its words, in the log.
@@ -327,10 +327,19 @@ class Projection:
         read = [await self._page(info.id) for info in pages]
         await self._index.put(space, "pages", _page_entries(read))
         for page in read:
-            await self._put_turns(page)
+            await self._put_new_turns(page)
 
-    async def _put_turns(self, page: Page, newest: int = 0) -> None:
-        """The turns of a page, or its `newest`; alone where they cannot be put with the words before them."""
+    async def _put_new_turns(self, page: Page) -> None:
+        """The new turns of a page and those just before these; all turns of a page that was set aside."""
+        new = sum(line.seq > self._put_up_to.seq for line in page.lines if line.turn is not None)
+        ids = (page.id, opened_as(self._ledger.space, page))
+        if not self._ledger.tier1.aside_at("index").keys().isdisjoint(ids):
+            await self._put_turns(page, len(page.lines))
+        elif new:
+            await self._put_turns(page, new + _AROUND)
+
+    async def _put_turns(self, page: Page, newest: int) -> None:
+        """The `newest` turns of a page; alone where they cannot be put with the words before them."""
         space = self._ledger.indexed_as
         try:
             entries = turn_entries(page, await self._before(page))
@@ -343,26 +352,18 @@ class Projection:
             log.warning("page %s is found without the words of the page before it: %s", page.id, reason)
 
     async def _remove_open(self, pages: Sequence[PageInfo]) -> None:
-        """The open pages that these sealed pages were, and their turns."""
-        space = self._ledger.indexed_as
-        opened = {opened_as(self._ledger.space, info): info for info in pages}
-        turns = [turn_id(page_id, number) for page_id, info in opened.items() for number in range(info.turns)]
-        await self._index.remove(space, "turns", turns)
-        await self._index.remove(space, "pages", list(opened))
+        """The open pages that these sealed pages were."""
+        opened = [opened_as(self._ledger.space, info) for info in pages]
+        await self._index.remove(self._ledger.indexed_as, "pages", opened)
 
     async def _put_filling(self, filling: Sequence[OpenInfo]) -> None:
-        """Put open pages with their new turns and the turns just before these.
-
-        Of a page that was set aside, all turns are put.
-        """
+        """Open pages and their turns."""
         read = [await self._page(info.id, kept=True) for info in filling]
-        # One that sealed meanwhile comes with the next run: its seal is newer than the head of this one.
-        read = [page for page in read if page.sealed_at is None]
-        await self._index.put(self._ledger.indexed_as, "pages", _page_entries(read))
+        # One that sealed meanwhile is put with the next run: its seal is newer than the head of this one.
+        still_open = [page for page in read if page.sealed_at is None]
+        await self._index.put(self._ledger.indexed_as, "pages", _page_entries(still_open))
         for page in read:
-            new = sum(line.seq > self._put_up_to.seq for line in page.lines if line.turn is not None)
-            known = page.id not in self._ledger.tier1.aside_at("index")
-            await self._put_turns(page, new + _AROUND if known else 0)
+            await self._put_new_turns(page)
 
     async def _has_left_overs(self) -> bool:
         """Whether a run cut short left entries: they are put again, and may be of another history."""
@@ -517,8 +518,7 @@ def turn_entries(page: Page, before: Page | None) -> list[Entry]:
 
 def _turns(page: Page) -> list[tuple[str, Turn]]:
     """The turns of a page with the ids that the index knows them by."""
-    lines = enumerate(page.lines)
-    return [(turn_id(page.id, number), line.turn) for number, line in lines if line.turn is not None]
+    return [(turn_id(line.seq), line.turn) for line in page.lines if line.turn is not None]
 
 
 def _words(turn: Turn) -> str:

@@ -17,7 +17,7 @@ import anyio
 from pagestore import Page, PageLine, Span
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError
 from tiermem.errors import TierMemError, unexpected
-from tiermem.index.interface import Index, turn_place
+from tiermem.index.interface import Index, turn_id
 from tiermem.ledger import Ledger, Spent, WroteBack, finding_unit_id, owner_of
 from tiermem.llm.meter import Meter, current, metered, step
 from tiermem.model import (
@@ -266,11 +266,15 @@ class WriteBacks:
         turns = await self._index.search(
             space, "turns", fact.claim, limit=self._options.neighbours, owners=owners
         )
-        places = [turn_place(hit.id) for hit in turns]
+        located = await self._ledger.locate_turns([int(hit.id) for hit in turns])
+        places = [
+            (hit.id, page_id) for hit, page_id in zip(turns, located, strict=True) if page_id is not None
+        ]
+        read = await self._ledger.read([page_id for _, page_id in places])
         found: dict[UnitId, SummaryUnit] = {}
-        for (_, number), page in zip(places, await self._ledger.read([p for p, _ in places]), strict=True):
+        for (id_, _), page in zip(places, read, strict=True):
             if isinstance(page, Page):
-                line = page.lines[number]
+                line = next(line for line in page.lines if turn_id(line.seq) == id_)
                 cold = (unit for unit in tier1.units_of_page(page.id) if tier1.is_cold(unit.id))
                 found |= {unit.id: unit for unit in cold if _rests_on(unit, page, line)}
         return list(found.values())[: self._options.neighbours]
