@@ -31,7 +31,7 @@ from tiermem.text import normalise
 from tiermem.writing import Consolidator, Unfinished, Writer, WriterOptions
 from tiermem.writing.projection import Projection
 
-COLLECTIONS: tuple[Collection, ...] = ("units", "pages", "turns")
+COLLECTIONS: tuple[Collection, ...] = ("units", "turns")
 
 
 class Crash(BaseException):
@@ -335,8 +335,8 @@ async def damage(ledger: Ledger, index: DictIndex, script: Sequence[tuple[str, i
         for unit_id, entry in indexed.items()
         if unit_id in known
     )
-    found["page not findable"] += len(by_id.keys() - index.of("pages").keys())
-    found["open page left over"] += len(index.of("pages").keys() - by_id.keys())
+    found["page not findable"] += len(by_id.keys() - index.pages())
+    found["open page left over"] += len(index.pages() - by_id.keys())
     found["turn not as it would be put now"] += await misplaced(ledger, index)
     return found
 

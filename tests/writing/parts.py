@@ -7,11 +7,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-from pagestore import History, Page, SessionId, SpaceId, Turn
+from pagestore import History, Page, PageId, SessionId, SpaceId, Turn
 from tests.engines import engine
 from tests.logs import new_log
 from tiermem.embedding.interface import Lexicon
-from tiermem.index.interface import About, Collection, Entry, Hit, Mode, Period, Timeframe, TurnHits
+from tiermem.index.interface import (
+    About,
+    Collection,
+    Entry,
+    Hit,
+    Mode,
+    Period,
+    Timeframe,
+    TurnHits,
+    turn_place,
+)
 from tiermem.ledger import Ledger, finding_id
 from tiermem.model import (
     AnswerId,
@@ -64,6 +74,10 @@ class DictIndex:
 
     def of(self, collection: Collection, space: SpaceId = SPACE) -> dict[str, Entry]:
         return self.entries.setdefault((name_of(space), collection), {})
+
+    def pages(self) -> set[PageId]:
+        """The pages of the turns that it holds."""
+        return {turn_place(id_)[0] for id_ in self.of("turns")}
 
     async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
         for entry in entries:
@@ -139,8 +153,8 @@ class DictIndex:
         self.marks[name_of(space)] = mark
 
     async def drop(self, space: SpaceId) -> None:
-        for collection in ("units", "pages", "turns"):
-            self.entries.pop((name_of(space), collection), None)
+        self.entries.pop((name_of(space), "units"), None)
+        self.entries.pop((name_of(space), "turns"), None)
         self.marks.pop(name_of(space), None)
 
     async def flush(self) -> None:

@@ -59,6 +59,8 @@ is looked for among them.
 """
 EXACT_SCORE = 100.0
 """What an identifier that a turn or a unit contains adds to its score: more than everything else together."""
+POWER = 3
+"""What BM25 scores of turns are raised to before they are added up for their page."""
 DEEPER = 4
 """How many times as many hits are looked through where too few of them may be seen."""
 
@@ -448,7 +450,7 @@ class LookUp:
         return await self.read((Hit(id=page_id, score=0.0) for page_id in ids), limit=len(ids))
 
     async def pages(self, query: str, *, limit: int, mode: Mode) -> FoundEvidence:
-        """Pages by rank, open ones among them: by their words, or (`hybrid`) by what their turns say."""
+        """Pages by rank, open ones among them: by the words of their turns, or (`hybrid`) by all signals."""
         if self.view.scope.turns is not None:
             # Which of them hold a turn that may be seen, only reading them shows: none is left out before.
             ledger = self.view.ledger
@@ -456,15 +458,25 @@ class LookUp:
         if self._mode == "dense":
             turns = await self.turns(query)
             return FoundEvidence(pages=tuple(_pages_by_turns(turns.turns)), degradations=turns.degradations)
-        found = await self._search("pages", query, limit=limit, mode="words")
-        by_words = fuse(found.hits, await self.unindexed(query, limit=limit))
+        by_words = await self._pages_by_words(query, limit)
         if "words" in (mode, self._mode):
-            return FoundEvidence(pages=by_words, degradations=found.degradations)
+            return by_words
         turns = await self.turns(query)
-        hits = (*_pages_by_turns(turns.turns), *by_words)
+        hits = (*_pages_by_turns(turns.turns), *by_words.pages)
         return FoundEvidence(
-            pages=once(hits), degradations=tuple(dict.fromkeys((*turns.degradations, *found.degradations)))
+            pages=once(hits), degradations=tuple(dict.fromkeys((*turns.degradations, *by_words.degradations)))
         )
+
+    async def _pages_by_words(self, query: str, limit: int) -> FoundEvidence:
+        """Pages by the words of their turns; at least `limit`, where so many hold one of them."""
+        wanted = DEEPER * max(limit, self._options.ranking.candidates)
+        while True:
+            found = await self._search("turns", query, limit=wanted, mode="words")
+            indexed = _pages_by_scores(found.hits)
+            if len(indexed) >= limit or len(found.hits) < wanted:
+                pages = fuse(indexed, await self.unindexed(query, limit=limit))
+                return FoundEvidence(pages=pages, degradations=found.degradations)
+            wanted *= DEEPER
 
     async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
         """The pages of which the index does not hold all that share a word with the query."""
@@ -621,6 +633,16 @@ def _pages_by_turns(turns: Sequence[FoundTurn]) -> list[Hit]:
             nearest[turn.page.id] = max(turn.similarity, nearest.get(turn.page.id, -1.0))
     ranked = rank_groups((turn.page.id, turn.score) for turn in turns)
     return [Hit(id=page, score=score, similarity=nearest.get(page)) for page, score in ranked]
+
+
+def _pages_by_scores(turns: Iterable[Hit]) -> list[Hit]:
+    """Pages by the BM25 scores of their turns: the root of the sum of powers, so poor ones count little."""
+    sums: dict[PageId, float] = {}
+    for hit in turns:
+        page_id = turn_place(hit.id)[0]
+        sums[page_id] = sums.get(page_id, 0.0) + hit.score**POWER
+    ranked = sorted(sums.items(), key=lambda pair: -pair[1])
+    return [Hit(id=page_id, score=total ** (1 / POWER)) for page_id, total in ranked]
 
 
 def scored_by_turns(

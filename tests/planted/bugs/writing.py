@@ -341,14 +341,6 @@ BUGS = (
         found_by=("tests/writing/test_projection.py", *_ALL),
     ),
     Bug(
-        name="the index keeps the name of an erased session",
-        file="tiermem/writing/projection.py",
-        function="_page_entries",
-        before="_turns(page)",
-        after="True",
-        found_by=("tests/api/test_erase.py", "tests/writing/test_embedded_index.py"),
-    ),
-    Bug(
         name="an erasure puts cold units into the index",
         file="tiermem/writing/projection.py",
         function="Projection._put_units_again",
