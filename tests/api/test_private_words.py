@@ -14,10 +14,10 @@ from pagestore import Turn
 from tests.api.conftest import OpenMemory
 from tests.stores import NewAddress
 from tiermem.errors import IndexUnavailable
-from tiermem.index.interface import Collection
 from tiermem.index.postgres import PostgresIndex
 from tiermem.index.sqlite import SqliteIndex
 from tiermem.model import Evidence
+from tiermem.reading import Kind
 from tiermem.reading.search import MODES
 
 WORDS = [f"{first}{last}" for first in ("bar", "kel", "mon", "tav", "rud", "sil") for last in (
@@ -70,7 +70,7 @@ def search_all(memory: tiermem.Memory) -> tuple[dict[str, Any], list[float]]:
         numbers.extend(n for one in items for n in (one.score, one.similarity or 0.0))
 
     for query in (ASKED, *(f"What is the PIN of {' '.join(chance.choices(WORDS, k=4))}?" for _ in range(3))):
-        kinds: tuple[Collection, ...] = ("units", "turns", "pages")
+        kinds: tuple[Kind, ...] = ("units", "turns", "pages")
         for kind in kinds:
             note(f"{kind}: {query}", memory.search(query, kind=kind, limit=20))
         for strategy in MODES:

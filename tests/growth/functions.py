@@ -299,7 +299,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "SummaryUnit": unit,
     "Sequence[SummaryUnit]": lambda text: (unit(text), unit("I have 3 dogs.")),
     "Entry": lambda text: Entry(id="p1:x", session=SessionId("s"), text=text, scene=text),
-    "Collection": lambda _: "pages",
+    "Collection": lambda _: "turns",
     "Collection | Literal['around']": lambda _: "turns",
     "TrustLevels": lambda _: DEFAULT_TRUST,
     "TurnLike | Iterable[TurnLike]": lambda text: [{"role": "user", "content": text}],

@@ -34,7 +34,7 @@ def test_stems_that_are_stored_do_not_change_unnoticed() -> None:
     ]
     shop = "the bicycle shop, a bicycle"
     assert document_terms(shop, "units") == pytest.approx({414909675: 1.7546, 2892647586: 1.4592}, abs=1e-4)
-    assert document_terms(shop, "pages") == pytest.approx({414909675: 1.9048, 2892647586: 1.6794}, abs=1e-4)
+    assert document_terms(shop, "around") == pytest.approx({414909675: 1.8854, 2892647586: 1.6495}, abs=1e-4)
 
 
 def test_a_turn_is_embedded_sentence_by_sentence_with_its_speaker() -> None:

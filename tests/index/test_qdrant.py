@@ -14,6 +14,7 @@ import pytest
 from pagestore import History
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexMismatch, IndexUnavailable
+from tiermem.index import encoding
 from tiermem.index.interface import Index
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.testing import ANN, BOB, GARDEN, TALK, IndexContract, upto
@@ -139,20 +140,36 @@ async def test_made_fresh_for_another_embedder_it_deletes_no_points_of_others(tm
     await index.close()
 
 
-async def test_marks_whose_pages_were_deleted_are_not_believed(tmp_path: Path) -> None:
+async def test_marks_whose_turns_were_deleted_are_not_believed(tmp_path: Path) -> None:
     where = str(tmp_path / "index")
     index = QdrantIndex(where, HashEmbedder())
-    index._client.delete_collection("tiermem-pages")
+    index._client.delete_collection("tiermem-turns")
     await index.close()
-    with pytest.raises(IndexMismatch, match="no pages"):
+    with pytest.raises(IndexMismatch, match="no turns"):
         QdrantIndex(where, HashEmbedder())
+
+
+async def test_made_fresh_from_an_older_schema_it_deletes_the_collection_of_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = str(tmp_path / "index")
+    with monkeypatch.context() as older:
+        older.setattr(encoding, "SCHEMA", 7)
+        index = QdrantIndex(where, HashEmbedder())
+        index._client.create_collection("tiermem-pages", vectors_config={})
+        await index.close()
+    with pytest.raises(IndexMismatch, match="`reindex`"):
+        QdrantIndex(where, HashEmbedder())
+    index = QdrantIndex(where, HashEmbedder(), fresh=[ANN])
+    assert not index._client.collection_exists("tiermem-pages")
+    assert await index.count(ANN, "turns") == 0
+    await index.close()
 
 
 async def test_prefixes_keep_installations_apart(tmp_path: Path) -> None:
     index = QdrantIndex(":memory:", HashEmbedder(), prefix="a")
     assert {collection.name for collection in index._client.get_collections().collections} == {
         "a-units",
-        "a-pages",
         "a-turns",
     }
     await index.close()

@@ -65,7 +65,7 @@ async def found_in(index: Index) -> list[tuple[str, float]]:
     hits = [
         hit
         for query in ("the neighbour grows beans", "red bicycle")
-        for collection in ("units", "turns", "pages")
+        for collection in COLLECTIONS
         for hit in await index.search(ANN, collection, query, limit=50)
     ]
     turns = await index.turns(ANN, "Does Ann fear thunderstorms in the garden?", limit=5)
@@ -80,7 +80,6 @@ async def test_scores_are_those_of_qdrant_and_of_the_index_of_a_process(tmp_path
     for index in indexes:
         await index.put(ANN, "units", GARDEN)
         await index.put(ANN, "turns", TALK)
-        await index.put(ANN, "pages", [entry("p1", "a page on thunderstorms and beans")])
         await index.put(BOB, "turns", TALK)
     mine, theirs, in_process = [await found_in(index) for index in indexes]
     assert mine == in_process
@@ -607,7 +606,7 @@ def test_no_space_ever_sees_another(
 
 
 async def _only_own(index: Index, space: SpaceId, collection: Collection, own: dict[str, str]) -> None:
-    modes: tuple[Mode, ...] = ("hybrid", "words") if collection == "pages" else ("hybrid", "dense", "words")
+    modes: tuple[Mode, ...] = ("hybrid", "dense", "words")
     for mode in modes:
         for query in ("the red bicycle", "garden", "thunderstorms"):
             hits = await index.search(space, collection, query, limit=99, mode=mode, inactive=True)

@@ -21,6 +21,7 @@ from tiermem.model import FindingId, Recalled, SummaryUnit, WriteBack
 from tiermem.reading import Scope
 from tiermem.reading.fusion import fuse
 from tiermem.reading.keywords import Keywords
+from tiermem.reading.ranking import RankingOptions
 from tiermem.text import stems
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
@@ -389,6 +390,31 @@ async def test_turns_of_too_little_trust_are_withheld_and_a_floor_that_is_no_lev
     assert len(texts(await world.recall("cat", Scope(min_trust="web")))) == 2
     with pytest.raises(InvalidInput, match="'nobody' is not known"):
         await world.look_up(Scope(min_trust="nobody"))
+
+
+async def test_a_page_is_found_by_the_words_of_its_turns_and_by_no_name_or_day_alone() -> None:
+    world = await World.new()
+    both = await world.page("Ann: I adopted a grey cat")
+    many = await world.page(*(["Ann: I have a cat"] * 4))
+    lookup = await world.look_up()
+    assert [hit.id for hit in (await lookup.pages("grey cat", limit=2, mode="words")).pages] == [
+        both.id,
+        many.id,
+    ]
+    assert "Ann" in both.text
+    assert (await lookup.pages("Ann", limit=2, mode="words")).pages == ()
+    assert "2023" in both.text
+    assert (await lookup.pages("2023", limit=2, mode="words")).pages == ()
+
+
+async def test_many_turns_of_one_page_leave_no_other_page_out() -> None:
+    world = await World.new()
+    many = await world.page(*(["Ann: grey cat"] * 9))
+    other = await world.page("Ann: a cat")
+    lookup = await world.look_up(ranking=RankingOptions(candidates=1))
+    for limit, expected in ((1, [many.id]), (2, [many.id, other.id]), (3, [many.id, other.id])):
+        found = await lookup.pages("grey cat", limit=limit, mode="words")
+        assert [hit.id for hit in found.pages] == expected
 
 
 async def test_search_brings_units_or_pages_with_the_open_ones() -> None:

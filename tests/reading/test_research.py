@@ -104,7 +104,7 @@ async def test_a_search_brings_new_pages_and_what_it_brings_is_integrated() -> N
     assert [r.searches for r in findings.rounds] == [(), (keyword("dog"),), (semantic("fish"),)]
     shown = [page_ids([view.page for view in views]) for views in world.judge.shown]
     assert shown == [[page.id] for page in (first, dog, fish)]
-    assert ("pages", "words", "dog") in world.index.queries
+    assert ("turns", "words", "dog") in world.index.queries
     assert {("units", "hybrid", "fish"), ("turns", "hybrid", "fish")} <= set(world.index.queries)
 
 
@@ -202,8 +202,8 @@ async def test_an_empty_memory_asks_nobody() -> None:
 async def test_a_page_id_no_log_holds_is_dropped_and_counted() -> None:
     world = await World.new()
     (dog,) = await zoo(world, "dog")
-    entry = Entry(id="p1:stranger", session=dog.session, text="dog dog dog")
-    await world.index.put(SPACE, "pages", [entry])
+    entry = Entry(id="p1:stranger/0", session=dog.session, text="dog dog dog")
+    await world.index.put(SPACE, "turns", [entry])
     findings = await world.research("dog")
     assert findings.pages_read == (dog.id,)
     assert findings.dropped == 1

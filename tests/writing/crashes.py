@@ -20,7 +20,7 @@ import anyio
 from pagestore import Appended, DiskLog, History, LogOptions, Page, PageId, Record, SessionId, SpaceId, Turn
 from tests.ledger.building import answer
 from tests.pagestore.memoryfiles import MemoryFiles
-from tests.writing.parts import S1, SPACE, DictIndex, Rules, claims_of, finding_on, name_of, turn
+from tests.writing.parts import S1, SPACE, DictIndex, Rules, claims_of, finding_on, name_of, pages_in, turn
 from tiermem.errors import ModelUnavailable
 from tiermem.index.interface import Collection, Entry
 from tiermem.ledger import Distilled, Ledger, SetAside
@@ -31,7 +31,7 @@ from tiermem.text import normalise
 from tiermem.writing import Consolidator, Unfinished, Writer, WriterOptions
 from tiermem.writing.projection import Projection
 
-COLLECTIONS: tuple[Collection, ...] = ("units", "pages", "turns")
+COLLECTIONS: tuple[Collection, ...] = ("units", "turns")
 
 
 class Crash(BaseException):
@@ -335,8 +335,7 @@ async def damage(ledger: Ledger, index: DictIndex, script: Sequence[tuple[str, i
         for unit_id, entry in indexed.items()
         if unit_id in known
     )
-    found["page not findable"] += len(by_id.keys() - index.of("pages").keys())
-    found["open page left over"] += len(index.of("pages").keys() - by_id.keys())
+    found["page not findable"] += len(by_id.keys() - await pages_in(ledger, index))
     found["turn not as it would be put now"] += await misplaced(ledger, index)
     return found
 
@@ -431,18 +430,12 @@ class DropFirst(Projection):
         self._mark = self._put_up_to = History()
 
 
-class LeftOpen(Projection):
-    """A sealed page is put beside the open page it was."""
-
-    async def _remove_open(self, pages: Any) -> None: ...
-
-
 class OnlyNew(Projection):
     """The turns that new ones stand around stay as they were."""
 
-    async def _put_filling(self, filling: Any) -> None:
+    async def _put_pages(self, pages: Any) -> None:
         before = {key: dict(entries) for key, entries in self._index.entries.items()}  # type: ignore[attr-defined]
-        await super()._put_filling(filling)
+        await super()._put_pages(pages)
         self._index.entries[SPACE, "turns"] |= before.get((SPACE, "turns"), {})  # type: ignore[attr-defined]
 
 
@@ -468,7 +461,6 @@ MUTANTS: dict[str, NewWriter] = {
     "mark first": with_projection(MarkFirst),
     "never flushed": with_projection(NeverFlushed),
     "drop first": with_projection(DropFirst),
-    "left open": with_projection(LeftOpen),
     "only new": with_projection(OnlyNew),
 }
 

@@ -7,11 +7,20 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-from pagestore import History, Page, SessionId, SpaceId, Turn
+from pagestore import History, Page, PageId, SessionId, SpaceId, Turn
 from tests.engines import engine
 from tests.logs import new_log
 from tiermem.embedding.interface import Lexicon
-from tiermem.index.interface import About, Collection, Entry, Hit, Mode, Period, Timeframe, TurnHits
+from tiermem.index.interface import (
+    About,
+    Collection,
+    Entry,
+    Hit,
+    Mode,
+    Period,
+    Timeframe,
+    TurnHits,
+)
 from tiermem.ledger import Ledger, finding_id
 from tiermem.model import (
     AnswerId,
@@ -139,8 +148,8 @@ class DictIndex:
         self.marks[name_of(space)] = mark
 
     async def drop(self, space: SpaceId) -> None:
-        for collection in ("units", "pages", "turns"):
-            self.entries.pop((name_of(space), collection), None)
+        self.entries.pop((name_of(space), "units"), None)
+        self.entries.pop((name_of(space), "turns"), None)
         self.marks.pop(name_of(space), None)
 
     async def flush(self) -> None:
@@ -215,3 +224,8 @@ async def finding_on(
 
 async def opened(space: SpaceId = SPACE) -> Ledger:
     return await Ledger.open(new_log(space))
+
+
+async def pages_in(ledger: Ledger, index: DictIndex) -> set[PageId | None]:
+    """The pages of the turns that an index holds; `None` for turns that there are not."""
+    return set(await ledger.locate_turns([int(id_) for id_ in index.of("turns")]))

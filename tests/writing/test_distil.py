@@ -12,6 +12,7 @@ from pagestore.log import Log
 from tests.logs import new_lines
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, claims_of, opened, turn
 from tiermem.errors import BudgetExceeded, IndexUnavailable, MalformedReply, ModelRefused, ModelUnavailable
+from tiermem.index.interface import turn_id
 from tiermem.ledger import Ledger
 from tiermem.llm.meter import Meter, metered, pay
 from tiermem.model import Budget, Claim, Usage
@@ -366,7 +367,8 @@ async def test_lone_surrogates_of_a_turn_stay_on_the_page_and_reach_no_index() -
     (info,) = await ledger.pages()
     assert "\ud800" in (await ledger.page(info.id)).text
     assert (report.units, report.rejected) == (1, 1)
-    assert "Ann wrote ? on the kitchen wall." in index.of("pages")[info.id].text
+    line = (await ledger.page(info.id)).lines[0]
+    assert index.of("turns")[turn_id(line.seq)].text == "Ann wrote ? on the kitchen wall."
 
 
 async def test_what_a_page_lost_is_what_none_of_its_units_says() -> None:

@@ -28,7 +28,7 @@ async def results(index: SqliteIndex, space: SpaceId) -> list[tuple[Hit, ...]]:
     return [
         await index.search(space, collection, question, limit=5, inactive=inactive)
         for question in QUESTIONS
-        for collection in ("units", "pages")
+        for collection in COLLECTIONS
         for inactive in (False, True)
     ]
 

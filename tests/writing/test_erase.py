@@ -407,7 +407,7 @@ async def test_an_index_out_of_reach_is_purged_at_the_next_opening() -> None:
     assert ledger.tier1.erasing
     await Writer(ledger, index, Rules().engine).finish_erasing()
     assert not ledger.tier1.erasing
-    assert not any("Ghent" in e.text for kind in ("units", "pages", "turns") for e in index.of(kind).values())
+    assert not any("Ghent" in e.text for kind in ("units", "turns") for e in index.of(kind).values())
     assert towns(ledger.tier1.units()) == ["Turin"]
 
 
@@ -473,7 +473,7 @@ def log_on(files: MemoryFiles) -> DiskLog:
 
 
 def words_on(files: MemoryFiles, index: DictIndex, word: str) -> int:
-    entries = [e for kind in ("units", "pages", "turns") for e in index.of(kind).values()]
+    entries = [e for kind in ("units", "turns") for e in index.of(kind).values()]
     on_disk = sum(content.count(word.encode()) for content in files._contents.values())
     return on_disk + sum(word in entry.text for entry in entries)
 

@@ -58,12 +58,11 @@ async def told(ledger: Ledger, index: Index, turns: Iterable[Turn]) -> Writer:
     return writer
 
 
-async def found(ledger: Ledger, index: Index) -> tuple[set[str], int, int]:
-    """The units an index finds for a log, and how many pages and turns it holds of it."""
+async def found(ledger: Ledger, index: Index) -> tuple[set[str], int]:
+    """The units an index finds for a log, and how many turns it holds of it."""
     space = ledger.indexed_as
     hits = await index.search(space, "units", "Ann and Bob: tomatoes, boat, Genoa", limit=50)
-    pages, turns = await index.count(space, "pages"), await index.count(space, "turns")
-    return {hit.id for hit in hits}, pages, turns
+    return {hit.id for hit in hits}, await index.count(space, "turns")
 
 
 def units(ledger: Ledger) -> set[str]:
@@ -79,13 +78,13 @@ async def test_two_stores_with_one_space_name_neither_see_nor_delete_each_others
     async with index_of(kind, tmp_path) as index:
         one, other = await told(left, index, GARDEN), await told(right, index, HARBOUR)
         for _ in range(2):
-            assert await found(left, index) == (units(left), 1, 4)
-            assert await found(right, index) == (units(right), 1, 4)
+            assert await found(left, index) == (units(left), 4)
+            assert await found(right, index) == (units(right), 4)
             assert await one.project() == await other.project() == Projected()
             await one.reindex()
         await one.erase(Selection(space=True), "asked to")
         assert (await found(left, index))[0] == set()
-        assert await found(right, index) == (units(right), 1, 4)
+        assert await found(right, index) == (units(right), 4)
 
 
 class Restored:
@@ -164,7 +163,7 @@ async def test_on_a_server_another_history_is_left_alone_until_somebody_asks_for
         left = await writer.distil_pending()
         assert "another history" in str(left.unfinished)
         await writer.reindex()
-        assert await found(restored, index) == (units(restored), 1, 4)
+        assert await found(restored, index) == (units(restored), 4)
 
 
 @pytest.mark.local_only("the files of a log are brought back")
@@ -193,7 +192,7 @@ async def test_what_a_crash_left_of_another_history_is_not_kept(tmp_path: Path) 
         await index.set_mark(space, History())  # the crash came before the rest was dropped
         restored = await Ledger.open(store.bring_back())
         await told(restored, index, GARDEN)
-        assert await found(restored, index) == (units(restored), 1, 4)
+        assert await found(restored, index) == (units(restored), 4)
 
 
 @pytest.mark.local_only("a log is opened again from its files")
@@ -208,7 +207,7 @@ async def test_an_index_stays_current_when_words_are_erased_and_when_the_log_is_
                 if opening:
                     assert await Writer(ledger, index, Rules().engine).project() == Projected()
                     assert await ledger.begins_with(await index.mark(ledger.indexed_as))
-                    assert await found(ledger, index) == (units(ledger), opening, 4 * opening)
+                    assert await found(ledger, index) == (units(ledger), 4 * opening)
                 writer = await told(ledger, index, GARDEN if opening == 0 else HARBOUR)
                 if opening:
                     await writer.erase(Selection(turn=GARDEN[opening].turn_id, session=S1), "asked to")

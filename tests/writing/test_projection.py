@@ -7,7 +7,7 @@ import pytest
 
 from pagestore import History, Page, PageId, SessionId, SpaceId
 from tests.logs import new_log
-from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
+from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, pages_in, turn
 from tiermem.errors import IndexUnavailable
 from tiermem.index.interface import Collection, Entry, TurnContext, turn_id
 from tiermem.ledger import Ledger, Retired
@@ -34,13 +34,13 @@ async def ids_on(ledger: Ledger, page_id: PageId) -> list[str]:
     return [turn_id(line.seq) for line in (await ledger.page(page_id)).lines]
 
 
-async def test_units_and_the_words_of_pages_are_found_after_distilling() -> None:
+async def test_units_and_turns_are_found_after_distilling() -> None:
     ledger, index, _, _ = await filled()
     (info,) = await ledger.pages()
     assert set(index.of("units")) == {unit.id for unit in ledger.tier1.units()}
-    page = index.of("pages")[info.id]
-    assert page.text == (await ledger.page(info.id)).text
-    assert (page.id, page.said_at, page.session) == (info.id, GARDEN[0].said_at, S1)
+    turns = [index.of("turns")[id_] for id_ in await ids_on(ledger, info.id)]
+    assert [entry.text for entry in turns] == [one.text for one in GARDEN]
+    assert {(entry.said_at, entry.session) for entry in turns} == {(GARDEN[0].said_at, S1)}
 
 
 async def test_turns_are_found_after_sealing_with_what_was_said_around_them() -> None:
@@ -108,7 +108,6 @@ async def test_turns_of_an_open_page_are_found_by_its_id_as_it_grows() -> None:
         assert page.id.startswith("o1:")
         assert set(index.of("turns")) == {turn_id(line.seq) for line in page.lines}
         assert len(page.lines) == number + 1
-        assert index.of("pages")[page.id].text == page.text
         assert await writer.project() == Projected()
     built = DictIndex()
     await Writer(ledger, built, Rules().engine).project()
@@ -145,7 +144,7 @@ async def test_a_page_that_seals_takes_the_place_of_the_open_one() -> None:
     await writer.observe(S1, [turn("It is red.", day=9)])
     assert await writer.project() == Projected(pages=1, open_pages=1)
     (opened_after,) = await ledger.open_pages()
-    assert set(index.of("pages")) == {sealed, opened_after.id}
+    assert await pages_in(ledger, index) == {sealed, opened_after.id}
     first, second = await ids_on(ledger, sealed), await ids_on(ledger, opened_after.id)
     assert set(index.of("turns")) == {*first, *second}
     said = index.of("turns")[second[0]].context
@@ -166,10 +165,9 @@ async def test_a_page_that_seals_while_it_is_put_comes_with_the_next_run() -> No
     await writer.project()
     (info,) = await ledger.pages()
     assert set(index.of("turns")) == {*await ids_on(ledger, info.id)}
-    assert index.of("pages") == {}
     await writer.project()
     assert set(index.of("turns")) == {*await ids_on(ledger, info.id)}
-    assert set(index.of("pages")) == {info.id}
+    assert await pages_in(ledger, index) == {info.id}
 
 
 async def test_purging_leaves_no_erased_turn_of_an_open_page() -> None:
@@ -220,12 +218,12 @@ async def test_a_unit_that_returns_is_found_again() -> None:
 
 async def test_an_index_that_was_deleted_is_built_again_the_same_without_an_engine() -> None:
     ledger, index, writer, rules = await filled()
-    before, calls = {c: dict(index.of(c)) for c in ("units", "pages", "turns")}, rules.calls.copy()
+    before, calls = {c: dict(index.of(c)) for c in ("units", "turns")}, rules.calls.copy()
     empty = DictIndex()
     assert await Writer(ledger, empty, rules.engine).project() == Projected(units=4, pages=1)
-    assert {c: dict(empty.of(c)) for c in ("units", "pages", "turns")} == before
+    assert {c: dict(empty.of(c)) for c in ("units", "turns")} == before
     assert await writer.reindex() == Projected(units=4, pages=1)
-    assert {c: dict(index.of(c)) for c in ("units", "pages", "turns")} == before
+    assert {c: dict(index.of(c)) for c in ("units", "turns")} == before
     assert rules.calls == calls
 
 
@@ -239,7 +237,7 @@ async def test_an_index_from_an_older_day_catches_up() -> None:
     index.entries, index.marks = old_entries, old_marks
     await writer.project()
     assert set(index.of("units")) == {unit.id for unit in ledger.tier1.units()}
-    assert len(index.of("pages")) == 2
+    assert len(await pages_in(ledger, index)) == 2
 
 
 async def test_an_index_that_knows_more_than_the_ledger_is_built_again() -> None:
@@ -249,16 +247,14 @@ async def test_an_index_that_knows_more_than_the_ledger_is_built_again() -> None
     await writer.observe(S1, [turn("Ann moved to Porto.", day=9)])
     await writer.seal()
     await writer.project()
-    assert [entry.text for entry in index.of("pages").values()] == [
-        (await other.page((await other.pages())[0].id)).text
-    ]
+    assert [entry.text for entry in index.of("turns").values()] == ["Ann moved to Porto."]
     assert index.of("units") == {}
 
 
 async def test_a_put_that_fails_leaves_the_mark_where_it_was() -> None:
     class Failing(DictIndex):
         async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
-            if collection == "pages":
+            if collection == "turns":
                 raise IndexUnavailable("gone")
             await super().put(space, collection, entries)
 
@@ -279,7 +275,7 @@ async def test_more_entries_than_one_batch_arrive_whole() -> None:
         await writer.observe(S1, [turn(f"Ann counted {number} birds over the harbour.")])
         await writer.seal()
     report = await writer.distil_pending()
-    assert report.distilled == len(index.of("units")) == len(index.of("pages")) == count
+    assert report.distilled == len(index.of("units")) == len(await pages_in(ledger, index)) == count
     assert index.marks[SPACE] == (await ledger.changes(-1)).upto
 
 

@@ -10,7 +10,7 @@ import pytest
 from pagestore import Page, PageId, SessionId, SpaceId
 from pagestore.errors import Corrupt
 from tests.ledger.building import answer
-from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
+from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, pages_in, turn
 from tiermem.errors import ModelRefused, Unexpected, UnknownId
 from tiermem.index.interface import Collection, Entry, turn_id
 from tiermem.ledger import Ledger, SetAside
@@ -59,7 +59,7 @@ async def test_what_one_page_does_to_the_index_stops_neither_the_others_nor_the_
     assert (await writer.distil_pending()).unfinished == ()
     odd, *others = [info.id for info in await ledger.pages()]
     assert steps(ledger) == [("index", odd)]
-    assert set(index.of("pages")) == set(others)
+    assert await pages_in(ledger, index) == set(others)
     head = ledger.tier1.head
     assert index.marks[SPACE].seq > 0
     await writer.distil_pending()
@@ -69,7 +69,7 @@ async def test_what_one_page_does_to_the_index_stops_neither_the_others_nor_the_
     assert steps(ledger) == [("index", odd)], "only when asked is it tried again"
     await writer.distil_pending(again=True)
     assert steps(ledger) == []
-    assert set(index.of("pages")) == {odd, *others}
+    assert await pages_in(ledger, index) == {odd, *others}
     whole = DictIndex()
     await Writer(ledger, whole, Rules().engine).project()
     assert index.entries == whole.entries
@@ -110,7 +110,7 @@ async def test_where_the_embedder_refuses_whatever_it_is_given_no_page_is_blamed
     assert (ledger.tier1.aside, index.marks) == ((), {})
     index.put = real  # type: ignore[method-assign]  # as it was
     await writer.distil_pending()
-    assert len(index.of("pages")) == 2
+    assert len(await pages_in(ledger, index)) == 2
 
 
 async def test_a_page_beside_an_odd_one_is_found_without_the_words_before_it() -> None:
@@ -157,7 +157,7 @@ async def test_a_damaged_page_keeps_no_other_from_index_and_erasing(monkeypatch:
     monkeypatch.setattr(ledger._log, "page", page)
     report = await writer.distil_pending()
     assert (report.distilled, report.pending) == (2, 1)
-    assert set(index.of("pages")) == {good, other}
+    assert await pages_in(ledger, index) == {good, other}
     assert "a flipped bit" in str(report.aside)
     erasure, _ = await writer.erase(Selection(page=good), "asked for")
     assert len(erasure.turns) == 1

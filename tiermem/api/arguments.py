@@ -22,7 +22,7 @@ from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
 from tiermem.errors import CallbackFailed, InvalidInput, name_in, not_one_of, shown, space_in, text_in
-from tiermem.index.interface import About, Collection
+from tiermem.index.interface import About
 from tiermem.llm.redaction import shown_url
 from tiermem.model import Answer, AnswerId, AskMode, AskStep, Budget, Evidence, TurnFilter, UnitId, Wanted
 from tiermem.reading import (
@@ -219,7 +219,7 @@ def strategy(value: Strategy) -> Strategy:
 
 def kind(value: Kind) -> Kind:
     """What a search looks for: any kind, or one."""
-    return _one_of("kind", value, ("any", *get_args(Collection)))
+    return _one_of("kind", value, get_args(Kind))
 
 
 def about(value: About, kind: Kind) -> About:

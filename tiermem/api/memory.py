@@ -426,8 +426,8 @@ class AsyncMemory:
         (what `metadata` must tell: `{"channel": "general"}`; of a list one of its items) leave out turns that
         are not so, and units that rest on any of these. Where few turns are left, more of what
         is found is looked through, up to everything, until there are enough. Names are compared without
-        regard to case; what a turn does not tell it is not. A page is found by all of its words and seen
-        without the turns left out. A superseded unit stays so, whatever agent superseded it.
+        regard to case; what a turn does not tell it is not. A page is found by the words of all its turns
+        and seen without the turns left out. A superseded unit stays so, whatever agent superseded it.
         A memory opened read-only answers as well and keeps nothing of it: `Answer.recorded` is `False`,
         `audit` does not find it, and what it cost counts towards the daily limits of this opening alone.
         Raises `InvalidInput`, also for a question of more than 4,000 characters (give the question alone, and

@@ -24,7 +24,6 @@ LENGTH_WEIGHT = 0.75
 """BM25's k1 and b."""
 AVERAGE_STEMS: dict[Collection | Literal["around"], int] = {
     "units": 13,
-    "pages": 270,
     "turns": 15,
     "around": 80,
 }

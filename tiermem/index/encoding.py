@@ -54,16 +54,13 @@ class EncodedEntry:
 
 
 def encode_entry(entry: Entry, collection: Collection) -> EncodedEntry:
-    """Units by their pieces, pages by their words, turns by their sentences and what was said around them.
+    """Units by their pieces, turns by their sentences and what was said around them.
 
     Of base64 and other long runs without words the beginning counts.
     """
     entry = _shorten_entry(entry)
     if collection == "units":
         return EncodedEntry(meaning=tuple(pieces(entry.text)), terms={"words": unit_terms(entry)})
-    words = {"words": document_terms(entry.text, collection)}
-    if collection == "pages":
-        return EncodedEntry(terms=words)
     context = entry.context or TurnContext()
     whole = spoken(join_surrogates(entry.text).strip(), context.speaker)
     before = join_surrogates(context.before).strip()
@@ -71,7 +68,10 @@ def encode_entry(entry: Entry, collection: Collection) -> EncodedEntry:
     return EncodedEntry(
         meaning=tuple(turn_pieces(entry.text, context.speaker)),
         exchange=(whole, before) if short else (),
-        terms={**words, "around": document_terms(context.around, "around")},
+        terms={
+            "words": document_terms(entry.text, "turns"),
+            "around": document_terms(context.around, "around"),
+        },
     )
 
 

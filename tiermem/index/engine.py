@@ -42,33 +42,29 @@ from tiermem.text.unicode import join_surrogates
 
 T = TypeVar("T")
 
-COLLECTIONS: tuple[Collection, ...] = ("units", "pages", "turns")
+COLLECTIONS: tuple[Collection, ...] = ("units", "turns")
 VECTORS: Mapping[Collection, tuple[str, ...]] = {
     "units": ("meaning",),
-    "pages": (),
     "turns": ("meaning", "exchange"),
 }
 TERMS: Mapping[Collection, tuple[str, ...]] = {
     "units": ("words",),
-    "pages": ("words",),
     "turns": ("words", "around"),
 }
 """What an engine stores of an entry, by field. `meaning` holds several vectors, every other one."""
 
 FILTERED: Mapping[Collection, tuple[str, ...]] = {
     "units": ("space", "session", "state", "owner"),
-    "pages": ("space", "session", "state", "owner"),
     "turns": ("space", "session", "state", "owner", "named"),
 }
 TIMES: Mapping[About, tuple[str, str]] = {
-    "said": ("said_at", "said_until"),
+    "said": ("said_at", "said_at"),
     "event": ("event_at", "event_until"),
 }
 """From when to when, of what a timeframe may be about."""
 TIMED: Mapping[Collection, tuple[str, ...]] = {
-    "units": (*TIMES["said"], *TIMES["event"]),
-    "pages": TIMES["said"],
-    "turns": TIMES["said"],
+    "units": ("said_at", *TIMES["event"]),
+    "turns": ("said_at",),
 }
 """What filters see: names, and moments."""
 
@@ -246,10 +242,6 @@ class ProjectedIndex(ABC):
         in `hybrid`; `similarity` is the cosine of the entry's best piece in the modes with meaning.
         """
         query = join_surrogates(query).strip()
-        if not VECTORS[collection]:
-            if mode == "dense":
-                return ()
-            mode = "words"
         terms = query_terms(query) if mode != "dense" else {}
         if limit < 1 or not query or (mode == "words" and not terms) or _is_empty(within):
             return ()
@@ -458,12 +450,11 @@ def _payload_of(space: str, entry: Entry) -> dict[str, Any]:
 
 
 def _times(entry: Entry) -> dict[str, str]:
-    """From when to when it was said, and when what it says happened; nothing of what is not known."""
+    """When it was said, and from when to when what it says happened; nothing of what is not known."""
     times: dict[str, str] = {}
     if entry.said_at is not None:
-        ends = (entry.said_at, entry.said_until or entry.said_at)
         # As the clock on the wall said: engines would turn it into another day.
-        times |= zip(TIMES["said"], (end.replace(tzinfo=None).isoformat() for end in ends), strict=True)
+        times["said_at"] = entry.said_at.replace(tzinfo=None).isoformat()
     if entry.event is not None:
         times |= zip(TIMES["event"], (day.isoformat() for day in entry.event), strict=True)
     return times

@@ -1,8 +1,8 @@
 """What an index promises: a projection of pages and ledger that can be deleted and rebuilt.
 
 Space is part of every call; there is no search without it. Where stores share an index, the caller gives
-spaces names that no two of them have in common (`Ledger.indexed_as`). Ids are the caller's (unit ids, page
-ids); adapters derive point ids from space and id, so putting twice stores once. Hits carry ids and
+spaces names that no two of them have in common (`Ledger.indexed_as`). Ids are the caller's (of units and
+of turns); adapters derive point ids from space and id, so putting twice stores once. Hits carry ids and
 scores only: what they mean is read from the ledger, never from the index.
 """
 
@@ -19,8 +19,7 @@ from typing import Literal, Protocol, runtime_checkable
 from pagestore import History, SessionId, SpaceId
 from tiermem.embedding.interface import Embedder, Lexicon
 
-Collection = Literal["units", "pages", "turns"]
-"""Pages are found by words alone: what they mean is found turn by turn."""
+Collection = Literal["units", "turns"]
 
 Mode = Literal["hybrid", "dense", "words"]
 
@@ -38,7 +37,7 @@ About = Literal["said", "event"]
 class Timeframe:
     """The periods to which a search is confined; where there are none, nothing is found.
 
-    What reaches over several days (a page, an event of a month) is found by any of them. What names no such
+    What reaches over several days (an event of a month) is found by any of them. What names no such
     time is not found.
     """
 
@@ -69,8 +68,6 @@ class Entry:
     session: SessionId
     text: str
     said_at: datetime | None = None
-    said_until: datetime | None = None
-    """For pages: when the last of it was said; `None` where that is `said_at` as well."""
     event: Period | None = None
     """For units: the days in which what it says may have happened."""
     active: bool = True

@@ -62,7 +62,7 @@ CREATE TABLE tiermem_index.points (
   n bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
   entry text COLLATE "C" NOT NULL, session text COLLATE "C" NOT NULL, state text COLLATE "C" NOT NULL,
   owner text COLLATE "C" NOT NULL, near text[] NOT NULL, named text[] COLLATE "C" NOT NULL,
-  said_at timestamp, said_until timestamp, event_at timestamp, event_until timestamp,
+  said_at timestamp, event_at timestamp, event_until timestamp,
   PRIMARY KEY (space, collection, id)
 );
 CREATE INDEX ON tiermem_index.points USING gin (named);
@@ -88,7 +88,7 @@ CREATE TABLE tiermem_index.vectors (
 );
 """
 """Terms and vectors, of which there are many, name their point by its number, and terms their field."""
-_FORM = 2
+_FORM = 3
 """The number of this form of the tables; the first one repeated space, collection and id in every row."""
 _NEAR_INDEX: LiteralString = (
     "CREATE INDEX ON tiermem_index.vectors USING hnsw (vector vector_ip_ops)"
@@ -105,11 +105,11 @@ _FIND_TABLE: LiteralString = (
 )
 _ADD_POINTS: LiteralString = (
     "INSERT INTO tiermem_index.points (space, collection, id, entry, session, state, owner, near, named,"
-    " said_at, said_until, event_at, event_until) SELECT %s, %s, id, entry, session, state, owner,"
+    " said_at, event_at, event_until) SELECT %s, %s, id, entry, session, state, owner,"
     " ARRAY(SELECT jsonb_array_elements_text(near)), ARRAY(SELECT jsonb_array_elements_text(named)),"
-    " said_at, said_until, event_at, event_until FROM jsonb_to_recordset(%s::jsonb) AS point("
+    " said_at, event_at, event_until FROM jsonb_to_recordset(%s::jsonb) AS point("
     "id uuid, entry text, session text, state text, owner text, near jsonb, named jsonb,"
-    " said_at timestamp, said_until timestamp, event_at timestamp, event_until timestamp)"
+    " said_at timestamp, event_at timestamp, event_until timestamp)"
     " RETURNING id::text, n"
 )
 _ADD_FIELDS: LiteralString = (
@@ -227,7 +227,7 @@ _NAMES: LiteralString = (
     " WHERE named && %s::text[] AND name = ANY(%s::text[]) AND {seen}"
 )
 _TIME_COLUMNS: Mapping[str, tuple[LiteralString, LiteralString]] = {
-    "said": ("said_at", "said_until"),
+    "said": ("said_at", "said_at"),
     "event": ("event_at", "event_until"),
 }
 _COLUMNS: Mapping[str, LiteralString] = {"space": "space", "session": "session", "state": "state"}

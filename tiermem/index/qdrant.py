@@ -1,8 +1,8 @@
 """A Qdrant server or cluster by URL, for more than one process or machine; or the client's local mode.
 
-Three collections, `<prefix>-units`, `-pages` and `-turns`, hold all spaces and say in their metadata what
-they were made with. Use a server of 1.19 or later: from then on keyword weights are computed over what the
-caller may see of the space (in a cluster, over its part on each shard), before over all spaces together.
+Two collections, `<prefix>-units` and `-turns`, hold all spaces and say in their metadata what they were made
+with. Use a server of 1.19 or later: from then on keyword weights are computed over what the caller may see
+of the space (in a cluster, over its part on each shard), before over all spaces together.
 Local mode (`:memory:` or a directory) scores in Python: it is for tests.
 """
 
@@ -139,7 +139,8 @@ class QdrantIndex(ProjectedIndex):
                 f"the index in {self._names['units']!r} at {self._where!r} does not fit {json.dumps(mine)} "
                 "and is not made again: other stores have points there; use their embedder, or another server"
             )
-        for name in self._names.values():
+        before = self._names["units"].removesuffix("units") + "pages"  # up to schema 7
+        for name in (*self._names.values(), before):
             self._client.delete_collection(name)
 
     def _holds_others(self, collection: Collection, spaces: Sequence[SpaceId]) -> bool:

@@ -18,7 +18,7 @@ from pagestore.address import is_address, seq_in
 from pagestore.codec import opened_as
 from pagestore.errors import PageNotFound
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.index.interface import About, Collection, Hit, Searches
+from tiermem.index.interface import About, Hit, Searches
 from tiermem.ledger import EVERYTHING_SEEN, NOT_RECORDED, AnswerInfo, Visibility
 from tiermem.llm.meter import Meter
 from tiermem.model import (
@@ -60,7 +60,7 @@ from tiermem.workspace import Item
 
 log = logging.getLogger("tiermem")
 
-Kind = Collection | Literal["any"]
+Kind = Literal["any", "units", "pages", "turns"]
 """What is looked for; of any kind are units and turns."""
 
 TURN_TOKENS = 15

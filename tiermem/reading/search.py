@@ -58,6 +58,8 @@ is looked for among them.
 """
 EXACT_SCORE = 100.0
 """What an identifier that a turn or a unit contains adds to its score: more than everything else together."""
+POWER = 3
+"""What BM25 scores of turns are raised to before they are added up for their page."""
 DEEPER = 4
 """How many times as many hits are looked through where too few of them may be seen."""
 
@@ -444,14 +446,14 @@ class LookUp:
 
     async def _pages_of(self, turns: Iterable[str]) -> Pages:
         """The pages of turns; ids of no turn of this space are dropped and counted."""
-        located = await self.view.ledger.locate_turns([int(turn) for turn in dict.fromkeys(turns)])
+        located = await self._page_ids(dict.fromkeys(turns))
         hits = [Hit(id=page_id, score=0.0) for page_id in dict.fromkeys(located) if page_id is not None]
         read = await self.read(hits, limit=len(hits))
         missing = located.count(None) if self.view.scope.sees.all else 0
         return replace(read, dropped=read.dropped + missing)
 
     async def pages(self, query: str, *, limit: int, mode: Mode) -> FoundEvidence:
-        """Pages by rank, open ones among them: by their words, or (`hybrid`) by what their turns say."""
+        """Pages by rank, open ones among them: by the words of their turns, or (`hybrid`) by all signals."""
         if self.view.scope.turns is not None:
             # Which of them hold a turn that may be seen, only reading them shows: none is left out before.
             ledger = self.view.ledger
@@ -459,15 +461,32 @@ class LookUp:
         if self._mode == "dense":
             turns = await self.turns(query)
             return FoundEvidence(pages=tuple(_pages_by_turns(turns.turns)), degradations=turns.degradations)
-        found = await self._search("pages", query, limit=limit, mode="words")
-        by_words = fuse(found.hits, await self.unindexed(query, limit=limit))
+        by_words = await self._pages_by_words(query, limit)
         if "words" in (mode, self._mode):
-            return FoundEvidence(pages=by_words, degradations=found.degradations)
+            return by_words
         turns = await self.turns(query)
-        hits = (*_pages_by_turns(turns.turns), *by_words)
+        hits = (*_pages_by_turns(turns.turns), *by_words.pages)
         return FoundEvidence(
-            pages=once(hits), degradations=tuple(dict.fromkeys((*turns.degradations, *found.degradations)))
+            pages=once(hits), degradations=tuple(dict.fromkeys((*turns.degradations, *by_words.degradations)))
         )
+
+    async def _pages_by_words(self, query: str, limit: int) -> FoundEvidence:
+        """Pages by the words of their turns; at least `limit`, where so many hold one of them."""
+        wanted = DEEPER * max(limit, self._options.ranking.candidates)
+        while True:
+            found = await self._search("turns", query, limit=wanted, mode="words")
+            located = await self._page_ids(hit.id for hit in found.hits)
+            indexed = _pages_by_scores(
+                (page, hit.score) for page, hit in zip(located, found.hits, strict=True)
+            )
+            if len(indexed) >= limit or len(found.hits) < wanted:
+                pages = fuse(indexed, await self.unindexed(query, limit=limit))
+                return FoundEvidence(pages=pages, degradations=found.degradations)
+            wanted *= DEEPER
+
+    async def _page_ids(self, turns: Iterable[str]) -> Sequence[PageId | None]:
+        """The page of each of these turns; `None` where this space has no such turn."""
+        return await self.view.ledger.locate_turns([int(turn) for turn in turns])
 
     async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
         """The pages of which the index does not hold all that share a word with the query."""
@@ -605,6 +624,16 @@ def _pages_by_turns(turns: Sequence[FoundTurn]) -> list[Hit]:
             nearest[turn.page.id] = max(turn.similarity, nearest.get(turn.page.id, -1.0))
     ranked = rank_groups((turn.page.id, turn.score) for turn in turns)
     return [Hit(id=page, score=score, similarity=nearest.get(page)) for page, score in ranked]
+
+
+def _pages_by_scores(turns: Iterable[tuple[PageId | None, float]]) -> list[Hit]:
+    """Pages by the BM25 scores of their turns: the root of the sum of powers, so poor ones count little."""
+    sums: dict[PageId, float] = {}
+    for page_id, score in turns:
+        if page_id is not None:
+            sums[page_id] = sums.get(page_id, 0.0) + score**POWER
+    ranked = sorted(sums.items(), key=lambda pair: -pair[1])
+    return [Hit(id=page_id, score=total ** (1 / POWER)) for page_id, total in ranked]
 
 
 def scored_by_turns(

@@ -6,9 +6,7 @@ again. Ids are the ledger's, so doing it again stores nothing twice. It is belie
 begins with the history it names: an index copied from elsewhere, or newer than a log that was restored,
 is built again where this process alone writes it, and left alone where others may.
 
-Turns are put once, under their numbers in the log. An open page is put under its `o1:` id as it grows. The
-record that seals it is newer: the run that puts the sealed page takes the open one out, before the mark
-passes that record. What such an id still finds in between resolves to the sealed page.
+Turns are put as they are said, under their numbers in the log. That a page seals changes nothing.
 
 A page that cannot be put for what it is (damaged, refused by the embedder, or any unexpected error) is
 set aside on record: the others go on and the mark passes it. Searches find it by its words, in the log.
@@ -18,7 +16,7 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_left, bisect_right
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar
@@ -32,7 +30,6 @@ from pagestore.errors import Corrupt, Inaccessible, PageNotFound, PageStoreError
 from tiermem.errors import IndexMismatch, MalformedReply, ModelRefused, TierMemError, unexpected
 from tiermem.index.absent import AbsentIndex
 from tiermem.index.interface import (
-    Collection,
     Compacts,
     Entry,
     Exclusive,
@@ -53,7 +50,6 @@ log = logging.getLogger("tiermem")
 _BATCH = 64
 """Units or pages put, or taken out, at a time."""
 _NOTHING = History()
-_COLLECTIONS: tuple[Collection, ...] = ("units", "pages", "turns")
 _AROUND = 3
 """How many turns before and after a turn are the words around it."""
 
@@ -61,7 +57,7 @@ _Item = TypeVar("_Item")
 
 
 class Projection:
-    """Keeps the units and pages of one space findable."""
+    """Keeps the units and turns of one space findable."""
 
     def __init__(self, ledger: Ledger, index: Index, *, unsearched: tuple[str, ...] = ()) -> None:
         """Turns of `unsearched` roles are not put."""
@@ -130,7 +126,7 @@ class Projection:
 
         The units are those that went or changed; where only some are hot, others may be now. Turns are also
         found by the words around them: the ones that stood by what went are put again, as they are now, and
-        so are units and pages. Returns whether nothing that was taken out is left in the engine's storage.
+        so are units. Returns whether nothing that was taken out is left in the engine's storage.
         Where a page cannot be put again for what it is, and where an engine has neither transactions nor
         tidies its storage, as `purge`.
         """
@@ -163,11 +159,9 @@ class Projection:
         await self._index.put(space, "units", [self._unit_entry(unit) for unit in hot])
 
     async def _put_pages_again(self, erased: Sequence[Page]) -> None:
-        """Pages as they are now; of turns on them and on the next pages those that are found otherwise."""
+        """Of turns on these pages, as they are now, and on the next ones those that are found otherwise."""
         space, old = self._ledger.indexed_as, {page.id: page for page in erased}
         now = [await self._page(page_id) for page_id in old]
-        await self._index.remove(space, "pages", [page.id for page in now if not _turns(page)])
-        await self._index.put(space, "pages", _page_entries(now))
         after = [page for one in now if (page := await self._after(one)) is not None and page.id not in old]
         for page in (*now, *after):
             before = await self._before(page)
@@ -250,12 +244,9 @@ class Projection:
             await self._each(units, self._put_units, lambda unit: unit.spans[0].page_id)
         for cold in _batches(() if nothing_yet else changes.cold):
             await self._index.remove(space, "units", cold)
-        for filling in _batches(changes.filling):
-            await self._each(filling, self._put_filling, _page_id)
-        for pages in _batches(changes.pages):
-            await self._each(pages, self._put_sealed, _page_id)
-            if not nothing_yet:
-                await self._remove_open(pages)
+        new_pages: Sequence[PageInfo | OpenInfo] = (*changes.filling, *changes.pages)
+        for pages in _batches(new_pages):
+            await self._each(pages, self._put_pages, _page_id)
         await self._set_aside(changes, aside)
         self._put_up_to = changes.upto
         if isinstance(self._index, Shows):
@@ -321,12 +312,9 @@ class Projection:
     async def _put_units(self, units: Sequence[SummaryUnit]) -> None:
         await self._index.put(self._ledger.indexed_as, "units", [self._unit_entry(unit) for unit in units])
 
-    async def _put_sealed(self, pages: Sequence[PageInfo]) -> None:
-        """Sealed pages and their turns."""
-        space = self._ledger.indexed_as
-        read = [await self._page(info.id) for info in pages]
-        await self._index.put(space, "pages", _page_entries(read))
-        for page in read:
+    async def _put_pages(self, pages: Sequence[PageInfo | OpenInfo]) -> None:
+        """The turns of pages that are new."""
+        for page in [await self._page(info.id, kept=isinstance(info, OpenInfo)) for info in pages]:
             await self._put_new_turns(page)
 
     async def _put_new_turns(self, page: Page) -> None:
@@ -351,26 +339,12 @@ class Projection:
             reason = _reason(error, page.id)
             log.warning("page %s is found without the words of the page before it: %s", page.id, reason)
 
-    async def _remove_open(self, pages: Sequence[PageInfo]) -> None:
-        """The open pages that these sealed pages were."""
-        opened = [opened_as(self._ledger.space, info) for info in pages]
-        await self._index.remove(self._ledger.indexed_as, "pages", opened)
-
-    async def _put_filling(self, filling: Sequence[OpenInfo]) -> None:
-        """Open pages and their turns."""
-        read = [await self._page(info.id, kept=True) for info in filling]
-        # One that sealed meanwhile is put with the next run: its seal is newer than the head of this one.
-        still_open = [page for page in read if page.sealed_at is None]
-        await self._index.put(self._ledger.indexed_as, "pages", _page_entries(still_open))
-        for page in read:
-            await self._put_new_turns(page)
-
     async def _has_left_overs(self) -> bool:
         """Whether a run cut short left entries: they are put again, and may be of another history."""
         if not isinstance(self._index, Exclusive):
             return False
         space = self._ledger.indexed_as
-        return any([await self._index.count(space, collection) for collection in _COLLECTIONS])
+        return bool(await self._index.count(space, "units") or await self._index.count(space, "turns"))
 
     async def _forget_what_others_erased(self) -> None:
         """Forget the whole space where another process erased something: it is put again without that.
@@ -462,28 +436,6 @@ def _page_id(info: PageInfo | OpenInfo) -> PageId:
 
 def _owner(agents: Sequence[str]) -> str:
     return owner_of(agents) if agents else ""
-
-
-def _page_entries(pages: Iterable[Page]) -> list[Entry]:
-    """Return the entries of pages.
-
-    A page without a turn has none, so that the index drops the name of its session.
-    """
-    return [_page_entry(page) for page in pages if _turns(page)]
-
-
-def _page_entry(page: Page) -> Entry:
-    times = [turn.said_at for _, turn in _turns(page) if turn.said_at]
-    # Everybody's own clock decides which day it is.
-    times.sort(key=lambda time: time.replace(tzinfo=None))
-    return Entry(
-        id=page.id,
-        session=page.session,
-        text=page.text.encode(errors="replace").decode(),  # an index cannot carry lone surrogates
-        said_at=times[0] if times else None,
-        said_until=times[-1] if times else None,
-        owner=_owner(merge_owners([page.agent])),
-    )
 
 
 def turn_entries(page: Page, before: Page | None) -> list[Entry]:

@@ -314,22 +314,11 @@ BUGS = (
         found_by=("tests/writing/test_projection.py", *_ALL),
     ),
     Bug(
-        name="sealed pages leave the open ones in the index",
-        file="tiermem/writing/projection.py",
-        function="Projection._put_changes",
-        before="""
-            if not nothing_yet:
-                await self._remove_open(pages)
-        """,
-        after="",
-        found_by=("tests/writing/test_projection.py", *_ALL),
-    ),
-    Bug(
         name="the turns that new ones stand around are not put again",
         file="tiermem/writing/projection.py",
-        function="Projection._put_filling",
-        before="new + _AROUND if known else 0",
-        after="new if known else 0",
+        function="Projection._put_new_turns",
+        before="new + _AROUND",
+        after="new",
         found_by=("tests/writing/test_projection.py", *_ALL),
     ),
     Bug(
@@ -339,14 +328,6 @@ BUGS = (
         before="self._ledger.tier1.is_active(unit.id)",
         after="True",
         found_by=("tests/writing/test_projection.py", *_ALL),
-    ),
-    Bug(
-        name="the index keeps the name of an erased session",
-        file="tiermem/writing/projection.py",
-        function="_page_entries",
-        before="_turns(page)",
-        after="True",
-        found_by=("tests/api/test_erase.py", "tests/writing/test_embedded_index.py"),
     ),
     Bug(
         name="an erasure puts cold units into the index",
