@@ -199,10 +199,10 @@ async def test_an_empty_memory_asks_nobody() -> None:
     assert (world.judge.shown, world.judge.planned) == ([], [])
 
 
-async def test_a_page_id_no_log_holds_is_dropped_and_counted() -> None:
+async def test_a_turn_that_no_log_holds_is_dropped_and_counted() -> None:
     world = await World.new()
     (dog,) = await zoo(world, "dog")
-    entry = Entry(id="p1:stranger/0", session=dog.session, text="dog dog dog")
+    entry = Entry(id="999", session=dog.session, text="dog dog dog")
     await world.index.put(SPACE, "turns", [entry])
     findings = await world.research("dog")
     assert findings.pages_read == (dog.id,)

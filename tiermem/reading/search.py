@@ -449,8 +449,11 @@ class LookUp:
         located = await self._page_ids(dict.fromkeys(turns))
         hits = [Hit(id=page_id, score=0.0) for page_id in dict.fromkeys(located) if page_id is not None]
         read = await self.read(hits, limit=len(hits))
-        missing = located.count(None) if self.view.scope.sees.all else 0
-        return replace(read, dropped=read.dropped + missing)
+        return replace(read, dropped=read.dropped + self._count_missing(located))
+
+    def _count_missing(self, located: Sequence[PageId | None]) -> int:
+        """How many turns have no page; none that shows where something is kept from the asker."""
+        return located.count(None) if self.view.scope.sees.all else 0
 
     async def pages(self, query: str, *, limit: int, mode: Mode) -> FoundEvidence:
         """Pages by rank, open ones among them: by the words of their turns, or (`hybrid`) by all signals."""
@@ -467,7 +470,9 @@ class LookUp:
         turns = await self.turns(query)
         hits = (*_pages_by_turns(turns.turns), *by_words.pages)
         return FoundEvidence(
-            pages=once(hits), degradations=tuple(dict.fromkeys((*turns.degradations, *by_words.degradations)))
+            pages=once(hits),
+            dropped=max(turns.dropped, by_words.dropped),
+            degradations=tuple(dict.fromkeys((*turns.degradations, *by_words.degradations))),
         )
 
     async def _pages_by_words(self, query: str, limit: int) -> FoundEvidence:
@@ -481,7 +486,8 @@ class LookUp:
             )
             if len(indexed) >= limit or len(found.hits) < wanted:
                 pages = fuse(indexed, await self.unindexed(query, limit=limit))
-                return FoundEvidence(pages=pages, degradations=found.degradations)
+                dropped = self._count_missing(located)
+                return FoundEvidence(pages=pages, dropped=dropped, degradations=found.degradations)
             wanted *= DEEPER
 
     async def _page_ids(self, turns: Iterable[str]) -> Sequence[PageId | None]:
