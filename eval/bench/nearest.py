@@ -22,10 +22,9 @@ import typer
 from eval.arrange import opened_embedder
 from eval.datasets import LoCoMo, LongMemEval
 from eval.types import Case
-from pagestore import SpaceId
-from pagestore.values import SessionId
+from pagestore import MemoryLog, SessionId, SpaceId, Turn
 from tiermem.embedding.interface import Embedder
-from tiermem.index.interface import Entry, Index, TurnContext
+from tiermem.index.interface import Entry, Index, TurnContext, turn_id
 from tiermem.index.memory import MemoryIndex
 from tiermem.index.postgres import PostgresIndex
 
@@ -107,16 +106,23 @@ async def _compare(
 def make_entries(cases: Iterator[Case]) -> Iterator[Entry]:
     """Make an entry of each turn, of an owner drawn by chance."""
     chance = random.Random(3)  # noqa: S311  # no secret
+    log = MemoryLog()
     for case in cases:
         for session in case.sessions:
-            for turn in session.turns:
-                text = turn.text[:_LENGTH]
+            name = SessionId(f"{case.id}-{session.id}")
+            log.append(name, [Turn(speaker=turn.speaker, text=turn.text[:_LENGTH]) for turn in session.turns])
+    log.seal()
+    for page in (log.page(info.id) for info in log.pages()):
+        for number, line in enumerate(page.lines):
+            if line.turn is not None:
                 yield Entry(
-                    id=f"e{uuid4().hex}",
-                    session=SessionId(f"{case.id}-{session.id}"),
-                    text=text,
+                    id=turn_id(line.seq),
+                    session=page.session,
+                    text=line.turn.text,
                     owner=chance.choice(_OWNERS),
-                    context=TurnContext(speaker=turn.speaker, around=text),
+                    context=TurnContext(
+                        page=page, line=number, speaker=line.turn.speaker, around=line.turn.text
+                    ),
                 )
 
 

@@ -8,11 +8,13 @@ from random import Random
 
 import pytest
 
-from pagestore import SessionId
+from pagestore import SessionId, Turn
 from tests.api.conftest import OpenMemory
 from tests.text.test_long_runs import RUNS
 from tiermem.index.encoding import encode_entry
+from tiermem.index.features import turn_features
 from tiermem.index.interface import Entry, TurnContext
+from tiermem.index.testing import page_with
 from tiermem.model import EXTRACT
 from tiermem.text import page_literals
 
@@ -55,7 +57,11 @@ def test_encoded_data_is_kept_and_neither_searched_nor_summarised(
 @pytest.mark.parametrize("size", [3_000, 30_000, 300_000])
 def test_what_is_indexed_of_encoded_data_does_not_grow(size: int) -> None:
     text = f"The gate is open. {base64.b64encode(Random(1).randbytes(size)).decode()} The dog is out."
-    context = TurnContext(speaker="Ann", before=text, around=text)
+    page = page_with(Turn(speaker="Ann", text=text), 1, SessionId("s"))
+    context = TurnContext(page=page, line=0, speaker="Ann", before=text, around=text)
     encoded = encode_entry(Entry(id="e", session=SessionId("s"), text=text, context=context), "turns")
     assert sum(map(len, encoded.meaning)) < 200
     assert all(len(terms) < 20 for terms in encoded.terms.values())
+    row = turn_features(page, 0)
+    assert len(row.terms) < 20
+    assert sum(map(len, row.texts)) < 400

@@ -93,8 +93,7 @@ INDEXING = ("embedder", "tiermem.writing.projection.turn_entries", "tiermem.inde
 ASKING = (
     "engine.compose",
     "engine.integrate",
-    "tiermem.reading.search.ranked_turns",
-    "tiermem.reading.search.gather",
+    "tiermem.reading.search._found_turn",
     "tiermem.reading.recall.interleave",
     "tiermem.reading.compose.check",
     "tiermem.reading.compose.citations",

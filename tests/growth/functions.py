@@ -27,9 +27,9 @@ from tiermem.dialogue.date_order import NumericDate
 from tiermem.dialogue.formats import READERS, Reader
 from tiermem.dialogue.formats import Source as OpenedFile
 from tiermem.dialogue.speakers import NameBeforeColon
-from tiermem.embedding.words import Stems
+from tiermem.embedding.words import Stems, WordPieces
 from tiermem.errors import TierMemError
-from tiermem.index.interface import Entry
+from tiermem.index.interface import Entry, TurnContext
 from tiermem.model import (
     Caution,
     Check,
@@ -49,7 +49,8 @@ from tiermem.proof.match import LONGEST_ANSWER, find_items
 from tiermem.proof.sentences import read_sentences, read_tokens
 from tiermem.reading import LONGEST_QUESTION
 from tiermem.reading.question import read_question as asked_for
-from tiermem.reading.ranking import Candidate, RankingOptions
+from tiermem.reading.ranking import RankingOptions, cover_by_stems
+from tiermem.reading.turns import candidates_on_pages
 from tiermem.reasoning.interface import Draft, PageView, SaidTurn
 from tiermem.reasoning.learned.pieces import Pieces, encode
 from tiermem.reasoning.rules.questions import parse_question
@@ -298,14 +299,23 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Sequence[Search]": lambda text: (Search(kind="KEYWORD", query=text[:LONGEST_QUESTION]),),
     "SummaryUnit": unit,
     "Sequence[SummaryUnit]": lambda text: (unit(text), unit("I have 3 dogs.")),
-    "Entry": lambda text: Entry(id="p1:x", session=SessionId("s"), text=text, scene=text),
+    "Entry": lambda text: Entry(
+        id="1",
+        session=SessionId("s"),
+        text=text,
+        scene=text,
+        context=TurnContext(page=page(text), line=1, before=text, around=text),
+    ),
     "Collection": lambda _: "turns",
     "Collection | Literal['around']": lambda _: "turns",
     "TrustLevels": lambda _: DEFAULT_TRUST,
     "TurnLike | Iterable[TurnLike]": lambda text: [{"role": "user", "content": text}],
     "Mapping[str, Any]": lambda text: {text: [text]},
     "TurnQuery": lambda _: asked_for(QUESTION, SAID).among((), {}),
-    "Sequence[Candidate]": lambda text: [Candidate(hit=None, line=page(text).lines[1], own=0, beside=(0,))],
+    "Candidates": lambda text: candidates_on_pages([page(text).lines[1].seq], [page(text)]),
+    "CoverRows": lambda _: cover_by_stems,
+    "WordPieces": lambda _: WordPieces(lambda word: [len(word) % 8], np.eye(8, dtype=np.float32)),
+    "Block": lambda text: candidates_on_pages([page(text).lines[1].seq], [page(text)]).block,
     "Lexicon": lambda _: Stems(),
     "RankingOptions": lambda _: RankingOptions(),
     "Iterable[TakenBack]": lambda text: [

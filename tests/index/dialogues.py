@@ -1,4 +1,4 @@
-"""Dialogues as pages and as rows, and how turns were ranked before there were rows."""
+"""Dialogues as pages and as rows, and how an index that computes otherwise ranks their turns."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ from tiermem.index.memory import MemoryIndex
 from tiermem.index.rows import ALL_ROWS, RowFilter, RowQuery, Rows
 from tiermem.ledger import owner_of
 from tiermem.reading.question import Question, read_question
-from tiermem.reading.ranking import RankingOptions
-from tiermem.reading.row_ranking import CoverRows, cover_by_stems, rank_rows
-from tiermem.reading.turns import gather, ranked_turns
+from tiermem.reading.ranking import CoverRows, RankingOptions, cover_by_stems, cover_rows, rank_rows
 from tiermem.writing.projection import turn_entries
 
 SPACE = SpaceId("rows")
@@ -145,20 +143,19 @@ async def ranked_by_rows(
 
 
 @dataclass
-class RankedBefore:
-    """Ranks the turns of pages by index and pages, without rows."""
+class RankedByIndex:
+    """Ranks the turns of pages by the candidates of an index."""
 
-    pages: Sequence[Page]
     index: MemoryIndex
 
     @classmethod
-    async def open(cls, pages: Sequence[Page], embedder: HashEmbedder = EMBEDDER) -> RankedBefore:
+    async def open(cls, pages: Sequence[Page], embedder: HashEmbedder = EMBEDDER) -> RankedByIndex:
         index, before = MemoryIndex(embedder), dict[Any, Page]()
         for page in sorted(pages, key=lambda page: page.number):
             entries = turn_entries(page, before.get((page.session, page.agent)))
             await index.put(SPACE, "turns", entries)
             before[page.session, page.agent] = page
-        return cls(pages, index)
+        return cls(index)
 
     async def rank(
         self,
@@ -180,10 +177,9 @@ class RankedBefore:
             within=None if said is None else Timeframe(periods=said),
             owners=owners,
         )
-        gathered = gather({hit.id: hit for hit in found.hits}, self.pages)
         asked = read.among(found.named, found.rarity)
-        ranked = ranked_turns(asked, gathered, lexicon or Stems(), OPTIONS)
-        return [(turn.line.seq, turn.score) for turn in ranked]
+        ranked = rank_rows(asked, found, cover_rows(lexicon or Stems()), OPTIONS)
+        return [(found.seqs[place], score) for place, score in ranked]
 
 
 def differences(before: Ranked, now: Ranked, *, tolerance: float = 1e-4) -> list[str]:

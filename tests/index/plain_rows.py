@@ -28,7 +28,6 @@ class PlainCandidate:
 class PlainCandidates:
     by_seq: Mapping[int, PlainCandidate]
     named: frozenset[str]
-    words_rarity: Mapping[str, float]
     rarity: Mapping[str, float]
 
 
@@ -79,7 +78,7 @@ class PlainRows:
             )
             for seq in sorted(best)
         }
-        return PlainCandidates(found, named, words_rarity, around_rarity)
+        return PlainCandidates(found, named, around_rarity)
 
     def around(self, row: RowFeatures) -> list[RowFeatures]:
         thread = self.threads[row.session, row.owner]

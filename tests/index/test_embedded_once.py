@@ -9,12 +9,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pagestore import SessionId, SpaceId
+from pagestore import SpaceId
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import engine as of_index
-from tiermem.index.interface import Entry, TurnContext
+from tiermem.index.interface import Entry
 from tiermem.index.memory import MemoryIndex
 from tiermem.index.sqlite import SqliteIndex
+from tiermem.index.testing import turn
 
 pytestmark = pytest.mark.anyio
 
@@ -34,14 +35,10 @@ class Counting(HashEmbedder):
         return await super().embed(texts)
 
 
-def turns(page: str) -> list[Entry]:
+def turns(first: int = 0) -> list[Entry]:
+    """The same words, said as turns with numbers from `first` on."""
     return [
-        Entry(
-            id=f"{page}/{number}",
-            session=SessionId("s"),
-            text=text,
-            context=TurnContext(speaker="Ann", before=f"Ann: {SAID[number - 1]}" if number else ""),
-        )
+        turn(str(first + number), text, before=f"Ann: {SAID[number - 1]}" if number else "")
         for number, text in enumerate(SAID)
     ]
 
@@ -49,25 +46,25 @@ def turns(page: str) -> list[Entry]:
 async def test_words_put_again_are_not_embedded_again(tmp_path: Path) -> None:
     embedder = Counting()
     index = SqliteIndex(tmp_path, embedder)
-    await index.put(SPACE, "turns", turns("o1:a"))
+    await index.put(SPACE, "turns", turns())
     once = sorted(embedder.given)
     assert len(set(once)) == len(once)
-    await index.put(SPACE, "turns", turns("p1:a"))
+    await index.put(SPACE, "turns", turns(100))
     assert sorted(embedder.given) == once
-    await index.remove(SPACE, "turns", [entry.id for entry in turns("o1:a")])
-    hits = (await index.turns(SPACE, SAID[1], limit=3)).hits
-    assert max(hits, key=lambda hit: hit.meaning).id == "p1:a/1"
-    assert max(hit.meaning for hit in hits) == pytest.approx(1.0, abs=0.2)
+    await index.remove(SPACE, "turns", [entry.id for entry in turns()])
+    found = await index.turns(SPACE, SAID[1], limit=3)
+    assert found.seqs[found.meaning.argmax()] == 101
+    assert max(found.meaning) == pytest.approx(1.0, abs=0.2)
     await index.close()
 
 
 async def test_a_space_that_was_dropped_leaves_no_vectors(tmp_path: Path) -> None:
     embedder = Counting()
     index = SqliteIndex(tmp_path, embedder)
-    await index.put(SPACE, "turns", turns("o1:a"))
+    await index.put(SPACE, "turns", turns())
     once = len(embedder.given)
     await index.drop(SPACE)
-    await index.put(SPACE, "turns", turns("o1:a"))
+    await index.put(SPACE, "turns", turns())
     assert len(embedder.given) == 2 * once
     await index.close()
 
@@ -75,10 +72,10 @@ async def test_a_space_that_was_dropped_leaves_no_vectors(tmp_path: Path) -> Non
 async def test_words_of_another_owner_are_embedded_by_themselves() -> None:
     embedder = Counting()
     index = MemoryIndex(embedder)
-    await index.put(SPACE, "turns", turns("p1:a"))
+    await index.put(SPACE, "turns", turns(100))
     once = len(embedder.given)
-    theirs = [replace(entry, owner="other") for entry in turns("p1:b")]
-    await index.put(SPACE, "turns", [*turns("p1:c"), *theirs])
+    theirs = [replace(entry, owner="other") for entry in turns(200)]
+    await index.put(SPACE, "turns", [*turns(300), *theirs])
     assert len(embedder.given) == 2 * once
 
 
@@ -86,11 +83,11 @@ async def test_only_the_newest_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(of_index, "KEPT", 2)
     embedder = Counting()
     index = SqliteIndex(tmp_path, embedder)
-    await index.put(SPACE, "turns", turns("o1:a"))
+    await index.put(SPACE, "turns", turns())
     once = len(set(embedder.given))
     assert once > 2
     embedder.given.clear()
-    await index.put(SPACE, "turns", turns("p1:a"))
+    await index.put(SPACE, "turns", turns(100))
     assert len(embedder.given) == once - 2
     await index.close()
 

@@ -10,7 +10,7 @@ from tiermem.index import engine
 from tiermem.index.interface import Entry, Index, Mode
 from tiermem.index.memory import MemoryIndex
 from tiermem.index.qdrant import QdrantIndex
-from tiermem.index.testing import ANN, GARDEN, TALK, IndexContract, entry, same, upto
+from tiermem.index.testing import ANN, GARDEN, TALK, IndexContract, entry, same, scores_by_id, turn, upto
 
 pytestmark = pytest.mark.anyio
 
@@ -52,11 +52,10 @@ async def test_scores_are_those_of_qdrant() -> None:
     asked = [await index.turns(ANN, "Does Ann fear the thunderstorms?", limit=3) for index in (mine, engine)]
     assert asked[0].named == asked[1].named == {"ann"}
     assert dict(asked[0].rarity) == pytest.approx(dict(asked[1].rarity), abs=1e-4)
-    for left, right in zip(asked[0].hits, asked[1].hits, strict=True):
-        assert left.id == right.id
-        assert (left.meaning, left.exchange, left.around) == pytest.approx(
-            (right.meaning, right.exchange, right.around), abs=1e-4
-        )
+    left, right = map(scores_by_id, asked)
+    assert left.keys() == right.keys()
+    for id_, scores in left.items():
+        assert scores == pytest.approx(right[id_], abs=1e-4)
     await mine.close()
     await engine.close()
 
@@ -75,7 +74,7 @@ async def test_no_more_is_found_than_was_asked_for(mode: Mode) -> None:
 async def test_no_more_vectors_are_kept_than_some_pages_need(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "KEPT", 20)
     index = MemoryIndex(HashEmbedder())
-    entries = [Entry(id=f"t#{n}", session=SessionId("s"), text=f"turn {n}") for n in range(60)]
+    entries = [turn(str(n), f"turn {n}") for n in range(60)]
     for one in entries:
         await index.put(SpaceId("space"), "turns", [one])
     assert len(index._kept) == 20

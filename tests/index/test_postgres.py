@@ -18,8 +18,9 @@ from tests.postgres import PostgresServer, execute
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index import postgres
+from tiermem.index.candidates import Candidates
 from tiermem.index.engine import COLLECTIONS
-from tiermem.index.interface import Hit, Index, Mode, Timeframe, TurnHits
+from tiermem.index.interface import Hit, Index, Mode, Timeframe
 from tiermem.index.memory import MemoryIndex
 from tiermem.index.postgres import PostgresIndex
 from tiermem.index.testing import (
@@ -33,6 +34,8 @@ from tiermem.index.testing import (
     entry,
     random_entries,
     same,
+    scores_by_id,
+    turn_ids,
     upto,
 )
 
@@ -133,7 +136,7 @@ async def test_holders_of_terms_are_counted_as_entries_come_and_go(url: str) -> 
     index, chance = PostgresIndex(url, HashEmbedder()), random.Random(5)
     for space in (ANN, BOB):
         for _ in range(4):
-            entries = random_entries(chance, "e", 20, ("", MINE, OTHER))  # with the ids of those before
+            entries = random_entries(chance, 1_000, 20, ("", MINE, OTHER))  # with the ids of those before
             await index.put(space, "units", entries)
             await index.put(space, "turns", entries)
             await index.remove(space, "units", [one.id for one in entries[::3]])
@@ -154,7 +157,7 @@ async def test_words_are_found_under_a_filter_as_in_an_index_in_memory(url: str,
         "time": {"within": Timeframe(periods=((date(2023, 5, 1), date(2023, 5, 9)),))},
         "inactive": {"inactive": True},
     }
-    entries = random_entries(random.Random(3), "e", 150, ("", MINE, OTHER))
+    entries = random_entries(random.Random(3), 1_000, 150, ("", MINE, OTHER))
     found: list[tuple[Hit, ...]] = []
     for index in (PostgresIndex(url, HashEmbedder()), MemoryIndex(HashEmbedder())):
         await index.put(ANN, "turns", entries)
@@ -247,8 +250,8 @@ async def test_an_index_made_again_for_another_embedder_is_not_used_by_who_has_i
 
 @pytest.mark.parametrize("owners", [None, (MINE,)])
 async def test_it_finds_what_an_index_in_memory_finds(url: str, owners: tuple[str, ...] | None) -> None:
-    entries = random_entries(random.Random(3), "e", 150, ("", MINE, OTHER))
-    found: list[tuple[list[tuple[Hit, ...]], TurnHits]] = []
+    entries = random_entries(random.Random(3), 1_000, 150, ("", MINE, OTHER))
+    found: list[tuple[list[tuple[Hit, ...]], Candidates]] = []
     modes: tuple[Mode, ...] = ("dense", "words")  # fused ranks jump where two cosines nearly tie
     for index in (PostgresIndex(url, HashEmbedder()), MemoryIndex(HashEmbedder())):
         for collection in COLLECTIONS:
@@ -266,10 +269,10 @@ async def test_it_finds_what_an_index_in_memory_finds(url: str, owners: tuple[st
     here, there = found[0][1], found[1][1]
     assert here.named == there.named
     assert here.rarity == pytest.approx(dict(there.rarity))
-    assert [hit.id for hit in here.hits] == [hit.id for hit in there.hits]
-    for one, other in zip(here.hits, there.hits, strict=True):
-        scores = (one.meaning, one.exchange, one.around)
-        assert scores == pytest.approx((other.meaning, other.exchange, other.around), abs=1e-4)
+    assert turn_ids(here) == turn_ids(there)
+    assert here.block.rows.tolist() == there.block.rows.tolist()
+    for one, other in zip(scores_by_id(here).values(), scores_by_id(there).values(), strict=True):
+        assert one == pytest.approx(other, abs=1e-4)
 
 
 FILTERS: dict[str, dict[str, Any]] = {
@@ -285,10 +288,10 @@ async def test_the_nearest_of_many_entries_are_those_of_an_exact_search(
     url: str, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
     index = PostgresIndex(url, HashEmbedder())
-    entries = random_entries(random.Random(3), "e", 600, ("", MINE, OTHER))
+    entries = random_entries(random.Random(3), 1_000, 600, ("", MINE, OTHER))
     await index.put(ANN, "units", entries)
     await index.put(ANN, "turns", entries)
-    await index.put(BOB, "units", random_entries(random.Random(4), "e", 600, ("",)))
+    await index.put(BOB, "units", random_entries(random.Random(4), 1_000, 600, ("",)))
     given: dict[str, Any] = {"collection": "units", "limit": 10, "mode": "dense"} | FILTERS[by]
     queries = [" ".join(entry.text.split()[:3]) for entry in entries[::20]]
     exact = [await index.search(ANN, query=query, **given) for query in queries]
@@ -321,7 +324,7 @@ async def test_what_other_vectors_hide_from_hnsw_is_found_by_an_exact_search(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = PostgresIndex(url, HashEmbedder())
-    await index.put(BOB, "units", random_entries(random.Random(4), "e", 600, ("",)))
+    await index.put(BOB, "units", random_entries(random.Random(4), 1_000, 600, ("",)))
     await index.put(ANN, "units", GARDEN)
     exact = await index.search(ANN, "units", "a garden", limit=2, mode="dense")
     monkeypatch.setattr(postgres, "EXACT", 1)

@@ -18,7 +18,8 @@ from pagestore import Page, SessionId, SpaceId, Turn
 from tests.index.dialogues import (
     EMBEDDER,
     Ranked,
-    RankedBefore,
+    RankedByIndex,
+    RoundedEmbedder,
     Said,
     blocks_of,
     differences,
@@ -33,6 +34,7 @@ from tests.index.plain_rows import PlainCandidate, PlainCandidates, PlainRows
 from tiermem.dialogue.locomo import parse_locomo
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.embedding.words import WordPieces
+from tiermem.index.candidates import Candidates
 from tiermem.index.features import (
     IS_EMPTY,
     RowFeatures,
@@ -45,10 +47,10 @@ from tiermem.index.features import (
     unit_features,
 )
 from tiermem.index.interface import Entry
-from tiermem.index.rows import ALL_ROWS, TIES, Candidates, RowFilter, RowQuery, Rows, multiply
+from tiermem.index.rows import ALL_ROWS, TIES, RowFilter, RowQuery, Rows, multiply
 from tiermem.index.segments import SegmentFile
 from tiermem.reading.question import read_question
-from tiermem.reading.row_ranking import cover_by_pieces
+from tiermem.reading.ranking import cover_by_pieces
 
 WORDS = ("ann", "bob", "garden", "ferry", "beans", "red", "bicycle", "yesterday", "May", "lost", "?", ".")
 QUESTIONS = (
@@ -112,9 +114,9 @@ def plain_of(found: Candidates) -> PlainCandidates:
             before=None if found.before[at] < 0 else seqs[found.before[at]],
             after=None if found.after[at] < 0 else seqs[found.after[at]],
         )
-        for at in range(len(found.numbers))
+        for at in range(len(found))
     }
-    return PlainCandidates(by_seq, found.named, found.words_rarity, found.rarity)
+    return PlainCandidates(by_seq, found.named, found.rarity)
 
 
 def rounded(found: PlainCandidates) -> PlainCandidates:
@@ -133,7 +135,6 @@ def rounded(found: PlainCandidates) -> PlainCandidates:
 def assert_same(now: PlainCandidates, then: PlainCandidates) -> None:
     now, then = rounded(now), rounded(then)
     assert now.named == then.named
-    assert now.words_rarity == pytest.approx(then.words_rarity)
     assert now.rarity == pytest.approx(then.rarity)
     assert now.by_seq.keys() == then.by_seq.keys()
     for seq, one in now.by_seq.items():
@@ -198,13 +199,12 @@ async def test_candidates_are_those_of_a_plain_implementation(
     limit=st.sampled_from([2, 30]),
     size=st.integers(1, 4),
 )
-async def test_turns_rank_as_without_rows(
+async def test_turns_rank_as_by_another_index(
     *, said: list[Said], question: str, allowed: RowFilter, limit: int, size: int
 ) -> None:
     allowed = RowFilter(session=allowed.session, owners=allowed.owners)
     pages = pages_of(said, turns=size)
-    before = await RankedBefore.open(pages)
-    before.pages = without_turns(pages, allowed)
+    before = await RankedByIndex.open(pages)
     owners = None if allowed.owners is None else list(allowed.owners)
     then = await before.rank(question, limit=limit, session=allowed.session, owners=owners)
     now = await ranked_by_rows(await rows_of(pages), question, allowed, limit=limit)
@@ -223,16 +223,28 @@ KNOWN = [word.lower() for word in WORDS]
 PIECES = sorted({word[at : at + 3] for word in KNOWN for at in range(0, len(word), 3)})
 
 
+class KnowsPieces(RoundedEmbedder):
+    """The embedder with a vocabulary of pieces."""
+
+    def __init__(self, pieces: WordPieces) -> None:
+        super().__init__(EMBEDDER.dimensions)
+        self._pieces = pieces
+
+    async def lexicon(self) -> WordPieces:
+        return self._pieces
+
+
 @pytest.mark.anyio
 @settings(max_examples=30, deadline=None)
 @given(said=dialogues, question=st.sampled_from(QUESTIONS), size=st.integers(1, 4))
-async def test_words_are_compared_by_their_pieces_as_without_rows(
+async def test_words_are_compared_by_their_pieces_as_in_another_index(
     said: list[Said], question: str, size: int
 ) -> None:
     said = [*said, Said(Turn(speaker="Bob", text="🚲 漢字"))]
     vectors = np.random.default_rng(2).normal(size=(len(PIECES), 4)).astype(np.float32)
     lexicon, pages = WordPieces(cut, vectors), pages_of(said, turns=size)
-    then = await (await RankedBefore.open(pages)).rank(f"{question} 🚲 漢字", lexicon=lexicon)
+    index = await RankedByIndex.open(pages, KnowsPieces(lexicon))
+    then = await index.rank(f"{question} 🚲 漢字", lexicon=lexicon)
     rows = await rows_of(pages, cut=lexicon.pieces)
     now = await ranked_by_rows(rows, f"{question} 🚲 漢字", cover=cover_by_pieces(lexicon))
     assert not differences(then, now)
@@ -340,7 +352,7 @@ async def test_a_row_is_found_by_its_words_until_it_has_vectors() -> None:
     rows.append(pack(features, {}, EMBEDDER.dimensions))
     query = await query_of(read_question("ferry"))
     found = rows.candidates(query, limit=30)
-    assert len(found.numbers)
+    assert len(found)
     assert np.isnan(found.meaning).all()
     rows = rows.replace([0, 7], pack([features[0], features[7]], vectors, EMBEDDER.dimensions))
     rows = rows.replace(range(len(features)), pack(features, vectors, EMBEDDER.dimensions))
@@ -386,7 +398,7 @@ async def test_all_that_tie_with_the_last_are_candidates_up_to_a_limit() -> None
     async def count(turns: int) -> int:
         said = [Said(Turn(speaker="Ann", text="The ferry."), f"s{at}") for at in range(turns)]
         rows = await rows_of(pages_of(said), blocks=0)
-        return len(rows.candidates(await query_of(read_question("ferry")), limit=10).numbers)
+        return len(rows.candidates(await query_of(read_question("ferry")), limit=10))
 
     assert await count(15) == 15
     assert await count(50) == TIES * 10
@@ -398,13 +410,13 @@ async def test_units_are_kept_and_no_turns() -> None:
     rows = Rows(EMBEDDER.dimensions)
     rows.append(join_blocks(await blocks_of([unit])))
     found = rows.candidates(RowQuery(text="ferry"), limit=30)
-    assert not len(found.numbers)
+    assert not len(found)
     assert rows.select(np.array([0])).terms.tolist() == list(unit.terms)
 
 
 def test_nothing_is_found_without_rows() -> None:
     found = Rows(4).candidates(RowQuery(text="ferry", vector=[1.0, 0, 0, 0]), ALL_ROWS, limit=30)
-    assert not len(found.numbers)
+    assert not len(found)
     assert not found.named
 
 
@@ -424,15 +436,16 @@ def locomo(shared: Path, count: int) -> list[tuple[list[Page], list[str]]]:
     found = []
     for raw, sample in zip(document, parse_locomo(document), strict=True):
         said = [Said(turn, session.session) for session in sample.sessions for turn in session.turns]
-        found.append((pages_of(said, turns=12), [one["question"] for one in raw["qa"]]))
+        # An index that looks no further than a page does not see what is said after its last turn.
+        found.append((pages_of(said, turns=999), [one["question"] for one in raw["qa"]]))
     return found
 
 
 @pytest.mark.shared
 @pytest.mark.anyio
-async def test_turns_of_locomo_rank_as_without_rows(shared: Path) -> None:
+async def test_turns_of_locomo_rank_as_by_another_index(shared: Path) -> None:
     for pages, questions in locomo(shared, 2):
-        before, rows = await RankedBefore.open(pages), await rows_of(pages, blocks=0)
+        before, rows = await RankedByIndex.open(pages), await rows_of(pages, blocks=0)
         for question in questions[:60]:
             then, now = await before.rank(question), await ranked_by_rows(rows, question)
             assert not differences(then, now), question
@@ -443,7 +456,7 @@ async def test_turns_of_locomo_rank_as_without_rows(shared: Path) -> None:
 async def test_eight_bits_change_few_of_the_best_turns(shared: Path) -> None:
     embedder, overlaps = HashEmbedder(128), []
     for pages, questions in locomo(shared, 1):
-        before, rows = await RankedBefore.open(pages, embedder), await rows_of(pages, embedder, blocks=0)
+        before, rows = await RankedByIndex.open(pages, embedder), await rows_of(pages, embedder, blocks=0)
         for question in questions[:60]:
             then = await before.rank(question)
             now = await ranked_by_rows(rows, question, embedder=embedder)

@@ -34,7 +34,19 @@ from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Inde
 from tiermem.index.memory import MemoryIndex
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.sqlite import SqliteIndex
-from tiermem.index.testing import ANN, BOB, GARDEN, TALK, IndexContract, entry, ids, same, turn, upto
+from tiermem.index.testing import (
+    ANN,
+    BOB,
+    GARDEN,
+    TALK,
+    IndexContract,
+    entry,
+    ids,
+    same,
+    scores_by_id,
+    turn,
+    upto,
+)
 
 ONE, TWO, S1 = SpaceId("one"), SpaceId("two"), SessionId("s1")
 KEPT = Entry(id="kept", session=S1, text="The ferry leaves at nine.")
@@ -69,7 +81,7 @@ async def found_in(index: Index) -> list[tuple[str, float]]:
         for hit in await index.search(ANN, collection, query, limit=50)
     ]
     turns = await index.turns(ANN, "Does Ann fear thunderstorms in the garden?", limit=5)
-    scores = [(one.id, score) for one in turns.hits for score in (one.meaning, one.exchange, one.around)]
+    scores = [(id_, score) for id_, scores in scores_by_id(turns).items() for score in scores]
     return [*((hit.id, hit.score) for hit in hits), *scores, *sorted(turns.rarity.items())]
 
 
@@ -103,10 +115,10 @@ def test_whatever_was_put_and_removed_it_is_found_as_if_put_at_once(changes: lis
     async def scenario(where: Path) -> None:
         index, there = SqliteIndex(where, HashEmbedder(16)), dict[str, Entry]()
         for step, (change, number) in enumerate(changes):
-            name = f"u{number}"
+            name = str(number)
             match change:
                 case "put":
-                    there[name] = turn(name, said[(number + step) % len(said)], near=(f"u{number ^ 1}",))
+                    there[name] = turn(name, said[(number + step) % len(said)], near=(str(number ^ 1),))
                     await index.put(ANN, "turns", [there[name]])
                 case "remove":
                     there.pop(name, None)
@@ -594,8 +606,8 @@ def test_no_space_ever_sees_another(
     async def scenario(run: str) -> None:
         stored: dict[tuple[str, str], dict[str, str]] = {}
         for name, collection, number, text in puts:
-            stored.setdefault((name, collection), {})[f"u{number}"] = text
-            made = Entry(id=f"u{number}", session=SessionId(name), text=text)
+            stored.setdefault((name, collection), {})[str(number)] = text
+            made = turn(str(number), text, session=SessionId(name))
             await crowded.put(SpaceId(run + name), collection, [made])
         for name, collection in {(name, other) for name, *_ in puts for other in COLLECTIONS}:
             own = stored.get((name, collection), {})

@@ -172,7 +172,7 @@ async def test_no_piece_of_evidence_is_put_before_the_engine_twice() -> None:
 
 
 async def found(world: World, question: str) -> tuple[FoundTurn, ...]:
-    return (await (await world.look_up()).turns(question)).turns
+    return (await (await world.look_up()).turns(question, limit=999)).turns
 
 
 @settings(max_examples=40)

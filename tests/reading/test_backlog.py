@@ -53,7 +53,7 @@ async def _found_in_every_way(projected: int, sealed: frozenset[int]) -> None:
     for animal in ANIMALS:
         question = f"Any {animal}?"
         lookup = await world.look_up()
-        turns = await lookup.turns(question)
+        turns = await lookup.turns(question, limit=3)
         pages = await lookup.pages(question, limit=3, mode="words")
         read = await lookup.read(pages.pages, limit=3)
         assert turns.turns[0].evidence().text == f"Ann: I saw a {animal} today"
@@ -106,7 +106,7 @@ async def test_a_page_that_sealed_after_the_index_took_in_its_turns_lacks_none()
     await world.say("Ann: I saw a heron")
     await world.project()
     await world.ledger.seal()
-    found = await (await world.look_up()).turns("heron")
+    found = await (await world.look_up()).turns("heron", limit=9)
     assert found.degradations == ()
     assert len(found.turns) == 1
 
@@ -116,8 +116,8 @@ async def test_only_what_waits_of_the_session_that_is_asked_about_is_told() -> N
     await world.say("Ann: I saw a heron")
     await world.project()
     await world.say("Ann: I saw a stork", session=SessionId("other"))
-    assert (await (await world.look_up(Scope(session=MAIN))).turns("heron")).degradations == ()
-    assert (await (await world.look_up()).turns("heron")).degradations == _behind("1 turn")
+    assert (await (await world.look_up(Scope(session=MAIN))).turns("heron", limit=9)).degradations == ()
+    assert (await (await world.look_up()).turns("heron", limit=9)).degradations == _behind("1 turn")
 
 
 async def test_the_speakers_of_what_waits_are_known_by_name_and_its_words_by_how_rare_they_are() -> None:
@@ -125,7 +125,7 @@ async def test_the_speakers_of_what_waits_are_known_by_name_and_its_words_by_how
     for number in range(12):
         await world.say(f"Ann: we walked the dog to gate {number}", "Bob: Ann is out")
     await world.say("Ann: the ferry was late")
-    (first, *_) = (await (await world.look_up()).turns("What did Ann say about the ferry?")).turns
+    (first, *_) = (await (await world.look_up()).turns("What did Ann say about the ferry?", limit=9)).turns
     assert first.evidence().text == "Ann: the ferry was late"
     waiting = await Backlog(world.ledger).after(-1)
     assert waiting.speakers() == {"ann", "bob"}
@@ -148,7 +148,7 @@ async def test_a_page_that_waits_and_cannot_be_read_is_said(monkeypatch: pytest.
         return whole(page_id)
 
     monkeypatch.setattr(log, "kept_page", damaged)
-    found = await (await world.look_up()).turns("Who saw a stork?")
+    found = await (await world.look_up()).turns("Who saw a stork?", limit=9)
     assert [turn.evidence().text for turn in found.turns] == ["Bob: I saw a stork"]
     assert [told.fallback for told in found.degradations] == ["their words alone", f"without page {bad}"]
 

@@ -12,13 +12,13 @@ from tests.ledger.building import answered
 from tests.ledger.test_tier1 import folded
 from tests.ledger.test_tiers import distilled_units
 from tests.reading.world import ASKED, ListIndex, World
-from tiermem.index.interface import TurnHits
+from tiermem.index.candidates import Candidates
 from tiermem.ledger import Bounded, Reinstated, Retired
 from tiermem.llm.meter import Meter
 from tiermem.model import SummaryUnit
 from tiermem.reading.backlog import ColdUnits
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.search import UNITS, LookUp
+from tiermem.reading.search import NO_CANDIDATES, UNITS, LookUp
 from tiermem.reading.view import EVERYTHING, View
 from tiermem.writing import Selection, Writer
 
@@ -129,8 +129,8 @@ async def test_a_cold_unit_that_an_answer_cites_is_in_the_index_after_the_next_r
 class WithoutTurns(ListIndex):
     """An index that finds no turns: units are found by themselves or not at all."""
 
-    async def turns(self, *args: object, **kwargs: object) -> TurnHits:
-        return TurnHits()
+    async def turns(self, *args: object, **kwargs: object) -> Candidates:
+        return NO_CANDIDATES
 
 
 _steps = st.one_of(

@@ -176,7 +176,7 @@ async def test_turns_that_only_share_words_with_the_query_do_not_raise_their_pag
         LookUp(view, ReadingOptions(), asked_at=ASKED, strategy=strategy, as_typed=as_typed)
         for as_typed in (False, True)
     )
-    assert await typed.turns(query) == await plain.turns(query)
+    assert (await typed.rank(query)).turns == (await plain.rank(query)).turns
     assert await typed.pages(query, limit=5, mode="hybrid") == await plain.pages(
         query, limit=5, mode="hybrid"
     )

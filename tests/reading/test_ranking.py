@@ -5,36 +5,52 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from types import MappingProxyType
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagestore import PageLine, Turn
+from pagestore import Turn
 from tests.reading.world import MAIN, SPACE, World
-from tiermem.embedding.words import Stems
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable
-from tiermem.index.interface import TurnHit
+from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
+from tiermem.index.features import turn_features
+from tiermem.index.testing import page_with
 from tiermem.reading.question import TurnQuery, read_question, telling_periods
-from tiermem.reading.ranking import Candidate, RankingOptions, rank_groups, rescore
+from tiermem.reading.ranking import RankingOptions, cover_by_stems, rank_groups, score_rows
+from tiermem.reading.turns import candidates_on_pages
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
 OPTIONS = RankingOptions()
-NOWHERE = TurnHit(id="p/0", meaning=0.0, exchange=0.0, around=0.0)
 
 
-def line(text: str, speaker: str = "Ann") -> PageLine:
-    return PageLine(seq=0, start=0, body=0, end=len(text), turn=Turn(speaker=speaker, text=text))
+def candidate(
+    text: str,
+    *,
+    speaker: str = "Ann",
+    role: str | None = None,
+    said_at: datetime | None = None,
+    beside: Sequence[str] = (),
+    near: Mapping[str, float] = MappingProxyType({}),
+) -> Candidates:
+    """A turn that is not near, or as near as is given, and those said after it."""
+    said = Turn(speaker=speaker, text=text, role=role, said_at=said_at)
+    rows = [turn_features(page_with(said, 0, MAIN), 0)]
+    rows += [turn_features(page_with(Turn(speaker="Bob", text=one), 1, MAIN), 0) for one in beside]
+    scores = [np.array([near.get(name, 0.0)]) for name in ("meaning", "exchange", "around")]
+    block = pack_without_vectors(rows)
+    return gather_candidates(block, [[1] if beside else []], 1, scores=scores, rarity={"any": 1.0})
 
 
-def candidate(text: str, *, speaker: str = "Ann", hit: TurnHit | None = NOWHERE) -> Candidate:
-    return Candidate(hit=hit, line=line(text, speaker), own=0, beside=(0,))
+def unseen(text: str) -> Candidates:
+    """A turn of which nothing is known but its words."""
+    return candidates_on_pages([0], [page_with(Turn(speaker="Ann", text=text), 0, MAIN)])
 
 
-def score(question: TurnQuery, one: Candidate, texts: Sequence[str] | None = None) -> float:
-    said = one.line.turn.text if one.line.turn else ""
-    (found,) = rescore(question, [one], texts or [said], Stems(), OPTIONS)
-    return found
+def score(question: TurnQuery, one: Candidates) -> float:
+    (found,) = score_rows(question, one, cover_by_stems, OPTIONS).tolist()
+    return float(found)
 
 
 def asked(
@@ -73,12 +89,8 @@ def test_the_user_is_meant_where_nobody_is_named_nor_the_other_side_asked(questi
     found = asked(question, names)
     assert found.asker is asker
 
-    def said(role: str) -> Candidate:
-        one = candidate("I parked the car.", speaker=role)
-        assert one.line.turn is not None
-        return replace(one, line=replace(one.line, turn=replace(one.line.turn, role=role)))
-
-    more = score(found, said("user")) - score(found, said("assistant"))
+    user, other = (candidate("I parked the car.", speaker=role, role=role) for role in ("user", "assistant"))
+    more = score(found, user) - score(found, other)
     assert more == pytest.approx(OPTIONS.named if asker else 0)
 
 
@@ -99,8 +111,7 @@ def test_questions_for_a_time_are_told_by_their_words(question: str, time: bool)
 def test_each_signal_of_the_index_adds_its_weight() -> None:
     plain = score(QUESTION, candidate("the weather is mild"))
     for name in ("meaning", "exchange", "around"):
-        hit = replace(NOWHERE, **{name: 0.5})  # type: ignore[arg-type]  # all three are numbers
-        more = score(QUESTION, candidate("the weather is mild", hit=hit))
+        more = score(QUESTION, candidate("the weather is mild", near={name: 0.5}))
         assert more - plain == pytest.approx(0.5 * getattr(OPTIONS, name))
 
 
@@ -111,9 +122,9 @@ def test_rare_words_of_the_question_cover_more() -> None:
 
 
 def test_what_is_said_right_beside_covers_too() -> None:
-    alone = rescore(QUESTION, [candidate("yes")], ["yes", "a bicycle"], Stems(), OPTIONS)
-    beside = replace(candidate("yes"), beside=(0, 1))
-    assert rescore(QUESTION, [beside], ["yes", "a bicycle"], Stems(), OPTIONS) > alone
+    alone = score(QUESTION, candidate("yes"))
+    assert score(QUESTION, candidate("yes", beside=["no"])) == alone
+    assert score(QUESTION, candidate("yes", beside=["a bicycle"])) > alone
 
 
 def test_the_one_speaker_who_is_named_counts_for_more() -> None:
@@ -160,11 +171,7 @@ def test_what_was_told_on_the_days_a_question_names_counts_for_more() -> None:
     dated = replace(undated, periods=(periods,))
 
     def bonus(said_at: datetime | None) -> float:
-        said = line("I bought a bicycle.")
-        assert said.turn is not None
-        one = Candidate(
-            hit=NOWHERE, line=replace(said, turn=replace(said.turn, said_at=said_at)), own=0, beside=(0,)
-        )
+        one = candidate("I bought a bicycle.", said_at=said_at)
         return score(dated, one) - score(undated, one)
 
     days = [bonus(datetime(2023, 5, day, 23, tzinfo=UTC)) for day in (2, 3, 6, 7)]
@@ -181,7 +188,7 @@ def test_a_turn_that_only_asks_counts_for_less_and_one_that_says_more_for_more_u
 
 
 def test_a_turn_the_index_has_not_seen_is_credited_by_its_words() -> None:
-    said, silent = (candidate(text, hit=None) for text in ("a bicycle to buy", "the weather here is"))
+    said, silent = (unseen(text) for text in ("a bicycle to buy", "the weather here is"))
     seen = candidate("a bicycle to buy")
     assert score(QUESTION, said) > score(QUESTION, seen) > score(QUESTION, silent)
 
@@ -262,7 +269,9 @@ async def test_hits_of_turns_that_are_not_there_are_passed_over() -> None:
     await world.page("Ann: I adopted a grey cat")
     entries = world.index.entries[SPACE, "turns"]
     (entry,) = entries.values()
-    entries["999"] = replace(entry, id="999")
+    assert entry.context is not None
+    (said,) = [line.turn for line in entry.context.page.lines if line.turn]
+    entries["999"] = replace(entry, id="999", context=replace(entry.context, page=page_with(said, 999, MAIN)))
     assert len(await world.reader().search("grey cat", kind="turns")) == 1
     recalled = await world.recall("grey cat")
     assert (len(recalled.items), recalled.dropped) == (1, 1)

@@ -182,7 +182,7 @@ async def turns_of_dogs(reranker: Shortest, **options: Any) -> tuple[list[str], 
         await world.page(line, session=SessionId(f"s{number}"))
     options = {"sure_lead": math.inf, "protected_similarity": 2.0} | options
     lookup = await world.look_up(reranker=reranker, **options)
-    found = await lookup.turns("dog")
+    found = await lookup.turns("dog", limit=9)
     told = [one.reason for one in found.degradations]
     pages = await lookup.pages("dog", limit=9, mode="hybrid")
     assert [hit.id for hit in pages.pages] == [turn.page.id for turn in found.turns]

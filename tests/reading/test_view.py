@@ -8,12 +8,12 @@ import pytest
 from pagestore import KeepsPages, Page, PageId, SessionId, Span, Turn
 from pagestore.errors import Corrupt
 from tests.reading.world import START, World, distilled, make_unit
-from tiermem.index.interface import Hit, TurnHit, turn_id
+from tiermem.index.interface import Hit
 from tiermem.ledger import Visibility
 from tiermem.model import TurnFilter, UnitId
 from tiermem.reading import Scope
 from tiermem.reading.search import LookUp
-from tiermem.reading.turns import FoundTurn, gather
+from tiermem.reading.turns import FoundTurn, candidates_on_pages
 from tiermem.reading.view import View, _past
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
@@ -144,9 +144,9 @@ async def test_what_was_said_beside_a_turn_is_of_its_own_session() -> None:
     world = await World.new()
     mine = await world.page("Ann: I adopted a grey cat")
     theirs = await world.page("Bob: I bought a red car", session=OTHER, at=START)
-    hits: dict[str, TurnHit | None] = {turn_id(page.lines[0].seq): None for page in (mine, theirs)}
-    gathered = gather(hits, [mine, theirs])
-    assert [len(one.beside) for one in gathered.candidates] == [1, 1]
+    found = candidates_on_pages([page.lines[0].seq for page in (mine, theirs)], [mine, theirs])
+    assert len(found) == 2
+    assert [*found.before, *found.after] == [-1] * 4
 
 
 async def test_a_unit_is_seen_when_every_turn_it_rests_on_is() -> None:
@@ -211,7 +211,7 @@ async def test_turns_are_looked_for_until_there_are_enough() -> None:
     world = await World.new(page_tokens=10_000)
     await world.page(*(f"Bob: the grey cat number {n}" for n in range(60)), "Ann: a cat")
     lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
-    found = await lookup.turns("the grey cat")
+    found = await lookup.turns("the grey cat", limit=9)
     assert [turn.words() for turn in found.turns] == ["a cat"]
 
 

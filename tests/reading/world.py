@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
+
 from pagestore import History, LogOptions, Page, PageId, SessionId, SpaceId, Span, Turn
 from pagestore.codec import opened_as
 from tests.engines import engine
@@ -14,6 +16,8 @@ from tests.logs import new_log
 from tests.writing.parts import name_of
 from tiermem.embedding.interface import Lexicon
 from tiermem.embedding.words import Stems
+from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
+from tiermem.index.features import Block, turn_features
 from tiermem.index.interface import (
     About,
     Collection,
@@ -22,8 +26,6 @@ from tiermem.index.interface import (
     Mode,
     Period,
     Timeframe,
-    TurnHit,
-    TurnHits,
 )
 from tiermem.ledger import Distilled, Ledger, summary_unit_id
 from tiermem.model import AskMode, Decision, Evidence, Findings, Recalled, Search, SummaryUnit, Usage
@@ -117,12 +119,28 @@ class ListIndex:
         periods: Sequence[Period] = (),
         within: Timeframe | None = None,
         owners: Iterable[str] | None = None,
-    ) -> TurnHits:
+    ) -> Candidates:
         hits = await self.search(space, "turns", question, limit=limit, session=session)
-        return TurnHits(
-            hits=tuple(TurnHit(id=h.id, meaning=h.score, exchange=h.score, around=h.score) for h in hits),
-            rarity=dict.fromkeys(stems(question), 1.0),
+        scores = {hit.id: hit.score for hit in hits}
+        ids = sorted(scores, key=int)
+        near = np.array([scores[id_] for id_ in ids])
+        rarity = dict.fromkeys(stems(question), 1.0)
+        contexts = [one.context for one in map(self._turns_of(space).get, ids) if one and one.context]
+        adjacent = [[int(other) for other in context.near] for context in contexts]
+        return gather_candidates(
+            await self.rows(space, ids),
+            adjacent,
+            len(ids),
+            scores=(near, near, near * len(rarity)),
+            rarity=rarity,
         )
+
+    def _turns_of(self, space: SpaceId) -> dict[str, Entry]:
+        return self.entries.get((name_of(space), "turns"), {})
+
+    async def rows(self, space: SpaceId, ids: Sequence[str]) -> Block:
+        contexts = [one.context for one in map(self._turns_of(space).get, ids) if one and one.context]
+        return pack_without_vectors([turn_features(context.page, context.line) for context in contexts])
 
     async def lexicon(self) -> Lexicon:
         if self.broken is not None:

@@ -262,9 +262,9 @@ def _open_memory(url: str, space: str, *, read_only: bool = False, index: str = 
 def _turn_places(memory: tiermem.Memory) -> Iterator[str]:
     """Every turn of a space as the index names it."""
     for info in memory.pages():
-        for number, line in enumerate(memory.page(info.id).lines):
+        for line in memory.page(info.id).lines:
             if line.turn is not None:
-                yield f"{info.id}/{number}"
+                yield str(line.seq)
 
 
 def _turns_indexed(url: str, space: str) -> Counter[str]:

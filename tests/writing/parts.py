@@ -11,6 +11,8 @@ from pagestore import History, Page, PageId, SessionId, SpaceId, Turn
 from tests.engines import engine
 from tests.logs import new_log
 from tiermem.embedding.interface import Lexicon
+from tiermem.index.candidates import Candidates
+from tiermem.index.features import Block
 from tiermem.index.interface import (
     About,
     Collection,
@@ -19,7 +21,6 @@ from tiermem.index.interface import (
     Mode,
     Period,
     Timeframe,
-    TurnHits,
 )
 from tiermem.ledger import Ledger, finding_id
 from tiermem.model import (
@@ -117,8 +118,11 @@ class DictIndex:
         periods: Sequence[Period] = (),
         within: Timeframe | None = None,
         owners: Iterable[str] | None = None,
-    ) -> TurnHits:
+    ) -> Candidates:
         raise AssertionError("writing looks up no turns")
+
+    async def rows(self, space: SpaceId, ids: Sequence[str]) -> Block:
+        raise AssertionError("writing ranks no turns")
 
     async def lexicon(self) -> Lexicon:
         raise AssertionError("writing compares no words")

@@ -13,6 +13,7 @@ from tiermem.index import Hit
 from tiermem.index.engine import COLLECTIONS, Point
 from tiermem.index.interface import Collection
 from tiermem.index.sqlite import SqliteIndex
+from tiermem.index.testing import scores_by_id
 from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer
@@ -31,6 +32,12 @@ async def results(index: SqliteIndex, space: SpaceId) -> list[tuple[Hit, ...]]:
         for collection in COLLECTIONS
         for inactive in (False, True)
     ]
+
+
+async def candidates(index: SqliteIndex, space: SpaceId) -> tuple[object, ...]:
+    found = await index.turns(space, "tomatoes by the shed 3", limit=40)
+    places = [*found.before.tolist(), *found.after.tolist()]
+    return scores_by_id(found), found.block.rows.tolist(), places, found.rarity, found.named
 
 
 async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tmp_path: Path) -> None:
@@ -112,14 +119,11 @@ async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_
         erasure, _ = await writer.erase(Selection(turn=one.turn_id), "asked to")
         assert erasure.index == "rewritten"
         assert len(put) < 30
-        shown = await results(index, space), await index.turns(space, "tomatoes by the shed 3", limit=40)
+        shown = await results(index, space), await candidates(index, space)
         counts = [await index.count(space, collection) for collection in COLLECTIONS]
         fresh = SqliteIndex(tmp_path / f"fresh {one.turn_id}", HashEmbedder())
         await Writer(ledger, fresh, rules.engine).project()
-        assert shown == (
-            await results(fresh, space),
-            await fresh.turns(space, "tomatoes by the shed 3", limit=40),
-        )
+        assert shown == (await results(fresh, space), await candidates(fresh, space))
         assert counts == [await fresh.count(space, collection) for collection in COLLECTIONS]
         await fresh.close()
     await index.close()

@@ -6,7 +6,7 @@ vectors are the rows the model itself starts from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -107,6 +107,11 @@ class WordPieces:
 def _held_in(word: str, texts: Sequence[str]) -> list[float]:
     """1 where a text has the characters: the vocabularies of English models hold few of them."""
     return [float(word in text) for text in texts]
+
+
+def pieces_of(lexicon: Lexicon) -> Callable[[str], Iterable[int]] | None:
+    """What cuts texts into the word pieces by which they are compared; `None` where stems are compared."""
+    return lexicon.pieces if isinstance(lexicon, WordPieces) else None
 
 
 async def lexicon_of(embedder: Embedder) -> Lexicon:

@@ -20,7 +20,9 @@ class AbsentIndex:
     async def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise IndexUnavailable(self._reason)
 
-    put = remove = search = turns = lexicon = count = undated = mark = set_mark = drop = flush = _refuse
+    put = remove = search = turns = rows = lexicon = count = undated = mark = set_mark = drop = flush = (
+        _refuse
+    )
 
     async def close(self) -> None:
         """Nothing to close."""

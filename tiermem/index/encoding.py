@@ -14,12 +14,12 @@ from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
 
 from tiermem.index.bm25 import Terms, document_terms, unit_terms
-from tiermem.index.interface import Collection, Entry, TurnContext
+from tiermem.index.interface import Collection, Entry
 from tiermem.text import sentences
 from tiermem.text.long_runs import shorten_runs
 from tiermem.text.unicode import join_surrogates
 
-SCHEMA = 8
+SCHEMA = 9
 """The version of what is stored of an entry; an index of another one asks to be rebuilt."""
 
 PIECE = 450
@@ -61,7 +61,9 @@ def encode_entry(entry: Entry, collection: Collection) -> EncodedEntry:
     entry = _shorten_entry(entry)
     if collection == "units":
         return EncodedEntry(meaning=tuple(pieces(entry.text)), terms={"words": unit_terms(entry)})
-    context = entry.context or TurnContext()
+    context = entry.context
+    if context is None:
+        raise ValueError("a turn is put with its context")
     whole = spoken(join_surrogates(entry.text).strip(), context.speaker)
     before = join_surrogates(context.before).strip()
     short = before and len(whole) <= EXCHANGE and len(before) <= EXCHANGE

@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Collection_
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+import numpy as np
 from anyio import to_thread
 
 from pagestore import History, SessionId, SpaceId
 from tiermem.embedding.interface import Embedder, Lexicon
-from tiermem.embedding.words import lexicon_of
+from tiermem.embedding.words import lexicon_of, pieces_of
 from tiermem.errors import MemoryClosed
 from tiermem.index import encoding
 from tiermem.index.bm25 import Terms, dimension, query_stems, query_terms
+from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
+from tiermem.index.features import Array, Block, join_blocks, turn_features
 from tiermem.index.fusion import Ranking, fuse_meaning_and_words, rank_hits
 from tiermem.index.interface import (
     ALL_TIME,
@@ -32,10 +36,9 @@ from tiermem.index.interface import (
     Mode,
     Period,
     Timeframe,
-    TurnHit,
-    TurnHits,
 )
 from tiermem.index.newest import Newest
+from tiermem.index.segments import decode_segment, encode_segment
 from tiermem.llm.meter import current
 from tiermem.text import without_possessive, words
 from tiermem.text.unicode import join_surrogates
@@ -192,6 +195,7 @@ class ProjectedIndex(ABC):
         self, space: str, collection: Collection, owner: str, entries: Sequence[Entry]
     ) -> list[Point]:
         found = [encoding.encode_entry(entry, collection) for entry in entries]
+        rows = await self._rows_of(entries) if collection == "turns" else [{} for _ in entries]
         texts = list(dict.fromkeys(text for one in found for text in (*one.meaning, *one.exchange)))
         once = collection == "turns"
         vectors = await (self._embedded_once(space, owner, texts) if once else self._embed(texts))
@@ -200,9 +204,18 @@ class ProjectedIndex(ABC):
                 id=encoding.point_id(space, entry.id),
                 vectors=_vectors_of(one, vectors),
                 terms={name: terms for name, terms in one.terms.items() if terms},
-                payload=_payload_of(space, entry),
+                payload=_payload_of(space, entry) | row,
             )
-            for entry, one in zip(entries, found, strict=True)
+            for entry, one, row in zip(entries, found, rows, strict=True)
+        ]
+
+    async def _rows_of(self, turns: Sequence[Entry]) -> list[dict[str, str]]:
+        """What is stored of turns for ranking them."""
+        cut = pieces_of(await self.lexicon())
+        contexts = [(turn.owner, turn.context) for turn in turns if turn.context is not None]
+        rows = (turn_features(one.page, one.line, owner=owner, cut=cut) for owner, one in contexts)
+        return [
+            {"row": b64encode(encode_segment(pack_without_vectors([row]), 0)).decode("ascii")} for row in rows
         ]
 
     async def _embed(self, texts: Sequence[str]) -> dict[str, Vector]:
@@ -287,18 +300,18 @@ class ProjectedIndex(ABC):
         periods: Sequence[Period] = (),
         within: Timeframe | None = None,
         owners: Collection_[str] | None = None,
-    ) -> TurnHits:
+    ) -> Candidates:
         """The best `limit` turns in each of three ways and those beside them, with all their scores."""
         question = join_surrogates(question).strip()
         if limit < 1 or not question or _is_empty(within):
-            return TurnHits()
+            return gather_candidates(pack_without_vectors([]), [], 0)
         vector = await self._vector(question)
         allowed = _point_filter(space, session, inactive=False, within=within, owners=owners)
         then = replace(allowed, when=(*allowed.when, Timeframe(periods=tuple(periods))))
         filters = (allowed, then) if periods else (allowed,)
         return await self._call(self._turns, filters, vector, question, limit)
 
-    def _turns(self, filters: Sequence[PointFilter], vector: Vector, question: str, limit: int) -> TurnHits:
+    def _turns(self, filters: Sequence[PointFilter], vector: Vector, question: str, limit: int) -> Candidates:
         allowed = filters[0]
         asked = {without_possessive(word) for word in words(question)}
         named = frozenset(self._values("turns", allowed.corpus, "named", sorted(asked)))
@@ -310,22 +323,38 @@ class ProjectedIndex(ABC):
             ranking for seen in filters for ranking in self._find("turns", seen, probes, limit + SLACK)
         )
         found = {entry for ranking in rankings for entry, _ in rank_hits(ranking)[:limit]}
-        among = self._with_neighbours(allowed, found)
-        confined = replace(allowed, among=among)
+        best = self._turn_payloads(allowed, sorted(found))
+        best |= self._turn_payloads(allowed, _adjacent(best))
+        beyond = self._turn_payloads(allowed, _adjacent(best))
+        everything = best | beyond
+        confined = replace(allowed, among=tuple(_point(allowed, entry) for entry in everything))
         probes = [Probe(field="meaning", by=vector), Probe(field="exchange", by=vector), *by_words[1:]]
         rarities = self._rarities(allowed.corpus, list(map(dimension, stems)))
         rarity = dict(zip(stems, rarities, strict=True))
-        if not among:
-            return TurnHits(rarity=rarity, named=named)
-        scores = [dict(ranking) for ranking in self._find("turns", confined, probes, len(among))]
-        return TurnHits(hits=_turn_hits(scores, sum(rarity.values())), rarity=rarity, named=named)
+        rankings_seen = self._find("turns", confined, probes, len(everything)) if everything else []
+        scores = [dict(ranking) for ranking in rankings_seen]
+        seen = {entry for ranking in scores for entry in ranking}
+        candidates, others = [sorted(some.keys() & seen, key=int) for some in (best, beyond)]
+        return gather_candidates(
+            _join_rows(everything[entry]["row"] for entry in (*candidates, *others)),
+            [[int(near) for near in everything[entry]["near"]] for entry in (*candidates, *others)],
+            len(candidates),
+            scores=_turn_scores(scores, candidates) if scores else None,
+            named=named,
+            rarity=rarity,
+        )
 
-    def _with_neighbours(self, allowed: PointFilter, entries: Iterable[str]) -> tuple[str, ...]:
-        """The points of these turns and of those beside them."""
-        points = [_point(allowed, entry) for entry in sorted(entries)]
-        found = self._payloads("turns", allowed.match["space"], points)
-        near = (entry for payload in found for entry in payload.get("near", ()))
-        return tuple(dict.fromkeys([*points, *(_point(allowed, entry) for entry in near)]))
+    def _turn_payloads(self, allowed: PointFilter, entries: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+        """What is stored of turns, by their names."""
+        points = {_point(allowed, entry): entry for entry in entries}
+        found = self._payloads("turns", allowed.match["space"], list(points))
+        return {str(payload["id"]): payload for payload in found}
+
+    async def rows(self, space: SpaceId, ids: Sequence[str]) -> Block:
+        """The rows of these turns; ids that there are not are left out."""
+        points = [encoding.point_id(space, entry) for entry in ids]
+        found = await self._call(self._payloads, "turns", encoding.key(space), points)
+        return _join_rows(payload["row"] for payload in found)
 
     async def _vector(self, question: str) -> Vector:
         """The question's vector, embedded once for what one meter pays.
@@ -473,19 +502,23 @@ def _point(allowed: PointFilter, entry: str) -> str:
     return encoding.point_id(allowed.space, encoding.name_of(entry))
 
 
-def _turn_hits(scores: Sequence[Mapping[str, float]], rarity: float) -> tuple[TurnHit, ...]:
-    """Every turn in any of the scores: meaning, exchange and, where there were keywords, around."""
+def _adjacent(turns: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The names of turns right before and after some, which are not among these."""
+    near = (entry for payload in turns.values() for entry in payload["near"])
+    return [entry for entry in dict.fromkeys(near) if entry not in turns]
+
+
+def _join_rows(rows: Iterable[str]) -> Block:
+    return join_blocks([pack_without_vectors([]), *(decode_segment(b64decode(row), 0, 1) for row in rows)])
+
+
+def _turn_scores(scores: Sequence[Mapping[str, float]], turns: Sequence[str]) -> list[Array]:
+    """Meaning, exchange and, where there were keywords, around, of each turn."""
     meaning, exchange, *by_words = scores
     around = by_words[0] if by_words else {}
-    return tuple(
-        TurnHit(
-            id=encoding.name_of(entry),
-            meaning=meaning.get(entry, 0.0),
-            exchange=exchange.get(entry, meaning.get(entry, 0.0)),
-            around=around.get(entry, 0.0) / rarity if rarity else 0.0,
-        )
-        for entry in sorted(meaning.keys() | exchange.keys() | around.keys())
-    )
+    near = [meaning.get(turn, 0.0) for turn in turns]
+    together = [exchange.get(turn, cosine) for turn, cosine in zip(turns, near, strict=True)]
+    return [np.array(one) for one in (near, together, [around.get(turn, 0.0) for turn in turns])]
 
 
 def _hits(order: Ranking, similarity: Mapping[str, float]) -> tuple[Hit, ...]:

@@ -24,6 +24,7 @@ from tiermem.index.encoding import EXCHANGE, pieces, spoken, turn_pieces
 from tiermem.index.interface import Entry
 from tiermem.model import fold_name
 from tiermem.text import search_stems, stems, words
+from tiermem.text.long_runs import shorten_runs
 from tiermem.text.unicode import join_surrogates
 from tiermem.trust import TrustLevels
 
@@ -145,8 +146,11 @@ class Block:
 
 def join_blocks(blocks: Sequence[Block]) -> Block:
     """One block of the rows of several, in order."""
-    names = ("rows", *(name for names in ITEMS.values() for name in names))
-    return Block(**{name: np.concatenate([getattr(one, name) for one in blocks]) for name in names})
+    names = (name for names in ITEMS.values() for name in names)
+    items = {name: np.concatenate([getattr(one, name) for one in blocks]) for name in names}
+    # As bytes: numpy compares the fields of rows again for every block.
+    rows = np.frombuffer(b"".join(one.rows.tobytes() for one in blocks), ROW)
+    return Block(rows=rows.copy(), **items)
 
 
 def first_items(counts: Array) -> Array:
@@ -174,7 +178,7 @@ def turn_features(
     if turn is None:
         raise ValueError(f"line {number} of page {page.id!r} has no turn")
     name = turn.speaker if turn.speaker != turn.role else None
-    text = join_surrogates(turn.text)
+    text = shorten_runs(join_surrogates(turn.text))
     whole, said = spoken(text.strip(), name), turn_pieces(text, name)
     is_short = len(whole) <= EXCHANGE and bool(text.strip())
     has_whole = is_short and said != [whole]
@@ -189,7 +193,7 @@ def turn_features(
         end=line.end,
         day=_day(turn.said_at),
         length=sum(terms.values()),
-        content=len(stems(turn.text)),
+        content=len(stems(text)),
         flags=ASKS * turn.text.rstrip().endswith("?")
         | TELLS_TIME * tells_time(turn.text)
         | IS_USER * (turn.role == "user")
@@ -197,7 +201,7 @@ def turn_features(
         | HAS_WHOLE * has_whole,
         terms=terms,
         labels=tuple(dict.fromkeys(_labels(turn))),
-        pieces=tuple(sorted(set(cut(turn.text)))) if cut else (),
+        pieces=tuple(sorted(set(cut(text)))) if cut else (),
         texts=(*([whole] if has_whole else []), *said),
     )
 

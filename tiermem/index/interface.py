@@ -8,16 +8,20 @@ scores only: what they mean is read from the ledger, never from the index.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from collections.abc import Collection as Collection_
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from pagestore import History, SessionId, SpaceId
+from pagestore import History, Page, SessionId, SpaceId
 from tiermem.embedding.interface import Embedder, Lexicon
+
+if TYPE_CHECKING:
+    from tiermem.index.candidates import Candidates
+    from tiermem.index.features import Block
 
 Collection = Literal["units", "turns"]
 
@@ -49,11 +53,13 @@ class Timeframe:
 class TurnContext:
     """How a turn was said: it is found by this too.
 
-    `speaker` is a name, `None` where there is only a role. `before` is the turn before it, as a line;
-    `around` are the words of the conversation around it, its own included; `near` are the ids of the
-    turns beside it.
+    `page` is its page, and `line` the number of its line there. `speaker` is a name, `None` where there is
+    only a role. `before` is the turn before it, as a line; `around` are the words of the conversation around
+    it, its own included; `near` are the ids of the turns beside it.
     """
 
+    page: Page = field(compare=False, repr=False)
+    line: int = field(compare=False)
     speaker: str | None = None
     before: str = ""
     around: str = ""
@@ -96,34 +102,6 @@ class Hit:
 def turn_id(seq: int) -> str:
     """The id of a turn, by its number in the log."""
     return str(seq)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnHit:
-    """A turn that may hold what is asked, and how near the question it is in three ways.
-
-    `meaning` is the cosine of its best sentence; `exchange` the cosine of the turn and the one before it
-    taken together (`meaning` where one of them is long); `around` the BM25 score of the conversation
-    around it, as a share of the rarity of all keywords.
-    """
-
-    id: str
-    meaning: float
-    exchange: float
-    around: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnHits:
-    """Candidates in no order that means anything, and what the question's words are worth here.
-
-    `rarity` is the IDF of each stem that was looked for; `named` are the words that name somebody who
-    speaks, in lower case: the turn has its speaker, so they are not looked for among what is said.
-    """
-
-    hits: tuple[TurnHit, ...] = ()
-    named: frozenset[str] = frozenset()
-    rarity: Mapping[str, float] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -211,12 +189,16 @@ class Searches(Protocol):
         periods: Sequence[Period] = (),
         within: Timeframe | None = None,
         owners: Collection_[str] | None = None,
-    ) -> TurnHits:
+    ) -> Candidates:
         """The best `limit` turns by meaning, by words and by the words around, and those beside them.
 
         With `periods`, as many again of those said in one of these. `within` leaves out all others, and so do
         `owners`, as in `search`: `named` and `rarity` too are those of what these owners may see.
         """
+        ...
+
+    async def rows(self, space: SpaceId, ids: Sequence[str]) -> Block:
+        """The rows of these turns in any order, without vectors; ids that there are not are left out."""
         ...
 
     async def lexicon(self) -> Lexicon:

@@ -62,6 +62,7 @@ CREATE TABLE tiermem_index.points (
   n bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
   entry text COLLATE "C" NOT NULL, session text COLLATE "C" NOT NULL, state text COLLATE "C" NOT NULL,
   owner text COLLATE "C" NOT NULL, near text[] NOT NULL, named text[] COLLATE "C" NOT NULL,
+  ranked_by text NOT NULL,
   said_at timestamp, event_at timestamp, event_until timestamp,
   PRIMARY KEY (space, collection, id)
 );
@@ -88,7 +89,7 @@ CREATE TABLE tiermem_index.vectors (
 );
 """
 """Terms and vectors, of which there are many, name their point by its number, and terms their field."""
-_FORM = 3
+_FORM = 4
 """The number of this form of the tables; the first one repeated space, collection and id in every row."""
 _NEAR_INDEX: LiteralString = (
     "CREATE INDEX ON tiermem_index.vectors USING hnsw (vector vector_ip_ops)"
@@ -105,11 +106,11 @@ _FIND_TABLE: LiteralString = (
 )
 _ADD_POINTS: LiteralString = (
     "INSERT INTO tiermem_index.points (space, collection, id, entry, session, state, owner, near, named,"
-    " said_at, event_at, event_until) SELECT %s, %s, id, entry, session, state, owner,"
+    " ranked_by, said_at, event_at, event_until) SELECT %s, %s, id, entry, session, state, owner,"
     " ARRAY(SELECT jsonb_array_elements_text(near)), ARRAY(SELECT jsonb_array_elements_text(named)),"
-    " said_at, event_at, event_until FROM jsonb_to_recordset(%s::jsonb) AS point("
+    " ranked_by, said_at, event_at, event_until FROM jsonb_to_recordset(%s::jsonb) AS point("
     "id uuid, entry text, session text, state text, owner text, near jsonb, named jsonb,"
-    " said_at timestamp, event_at timestamp, event_until timestamp)"
+    " ranked_by text, said_at timestamp, event_at timestamp, event_until timestamp)"
     " RETURNING id::text, n"
 )
 _ADD_FIELDS: LiteralString = (
@@ -503,11 +504,11 @@ class PostgresIndex(ProjectedIndex):
         self, collection: Collection, space: str, point_ids: Sequence[str]
     ) -> list[Mapping[str, Any]]:
         rows = self._rows(
-            "SELECT near FROM tiermem_index.points"
+            "SELECT entry, near, ranked_by FROM tiermem_index.points"
             " WHERE space = %s AND collection = %s AND id = ANY(%s::uuid[])",
             [space, collection, list(point_ids)],
         )
-        return [{"near": near} for (near,) in rows]
+        return [{"id": entry, "near": near, "row": row} for entry, near, row in rows]
 
     def _values(
         self, collection: Collection, corpus: PointFilter, field: str, wanted: Sequence[str]
@@ -665,6 +666,7 @@ def _describe(point: Point) -> dict[str, Any]:
         "owner": payload.get("owner", ""),
         "near": payload.get("near", []),
         "named": payload.get("named", []),
+        "ranked_by": payload.get("row", ""),
         **times,
     }
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tiermem.index.bm25 import AVERAGE_STEMS, LENGTH_WEIGHT, SATURATION, dimension, query_stems, rarity
+from tiermem.index.candidates import Candidates
 from tiermem.index.features import (
     EXACT,
     HAS_WHOLE,
@@ -82,31 +83,6 @@ class RowQuery:
     text: str
     vector: Sequence[float] | None = None
     periods: tuple[Period, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
-    """Rows that may hold what is asked, in the order of their numbers, with how near they are.
-
-    `block` holds the candidates, then the adjacent rows that are no candidates. `before` and `after` are
-    places in it: of the nearest rows in the thread that may be seen, -1 where there is none on the same page
-    or the next. `meaning` is the cosine of the best sentence, `exchange` that of the row and the one before
-    it, both NaN without vectors. `around` is the BM25 score of the words around.
-
-    The rarity of stems is that among the rows that the caller may see, by words and by words around. `named`
-    are the asked words that name a speaker there.
-    """
-
-    numbers: Array
-    block: Block
-    before: Array
-    after: Array
-    meaning: Array
-    exchange: Array
-    around: Array
-    named: frozenset[str]
-    words_rarity: Mapping[str, float]
-    rarity: Mapping[str, float]
 
 
 class Rows:
@@ -190,13 +166,21 @@ class Rows:
         replaced.append(self.select(np.arange(len(self))).replace(numbers, block))
         return replaced
 
-    def select(self, numbers: Array) -> Block:
+    def select(self, numbers: Array, *, with_vectors: bool = True) -> Block:
         """What rows hold, in the order of `numbers`."""
         rows = np.empty(len(numbers), ROW)
         for name, column in self._columns.items():
             rows[name] = column.values[numbers]
         taken: dict[str, Array] = {}
+        if not with_vectors:
+            rows["vectors"] = 0
+            taken = {
+                "vectors": np.empty((0, 1), ITEM_TYPES["vectors"]),
+                "scales": np.empty(0, ITEM_TYPES["scales"]),
+            }
         for kind, names in ITEMS.items():
+            if kind == "vectors" and not with_vectors:
+                continue
             places = ranges(self._first[kind].values[numbers], rows[kind])
             taken |= {name: self._items[name].values[places] for name in names}
         return Block(rows=rows, **taken)
@@ -215,7 +199,7 @@ class Rows:
             if corpus[self._labels.rows(label("named", word))].any()
         )
         stems = query_stems(query.text, without=named)
-        by_words, around, words_rarity, rarities = self._score_words(stems, corpus)
+        by_words, around, rarities = self._score_words(stems, corpus)
         meaning = self._score_meaning(query.vector, seen)
         then = self._are_said(query.periods) & seen if query.periods else None
         found: list[Array] = []
@@ -230,15 +214,13 @@ class Rows:
         own = meaning[numbers]
         own[~np.isfinite(own)] = np.nan
         return Candidates(
-            numbers=numbers,
-            block=self.select(everything),
+            block=self.select(everything, with_vectors=False),
             before=_places_in(everything, before),
             after=_places_in(everything, after),
             meaning=own,
             exchange=self._score_exchange(query.vector, numbers, own),
             around=around[numbers],
             named=named,
-            words_rarity=words_rarity,
             rarity=rarities,
         )
 
@@ -271,27 +253,23 @@ class Rows:
             inside |= (day >= first.toordinal()) & (day <= last.toordinal())
         return inside & (day > 0)
 
-    def _score_words(
-        self, stems: Sequence[str], corpus: Array
-    ) -> tuple[Array, Array, dict[str, float], dict[str, float]]:
-        """BM25 by the words of each row and by those around it, and the rarity of each stem in both."""
+    def _score_words(self, stems: Sequence[str], corpus: Array) -> tuple[Array, Array, dict[str, float]]:
+        """BM25 by the words of each row and by those around it, and the rarity of each stem around."""
         count, total = len(self), int(corpus.sum())
         by_words, around = np.zeros(count), np.zeros(count)
-        words_rarity: dict[str, float] = {}
         rarities: dict[str, float] = {}
         for stem in stems:
             rows, often = self._terms.get(dimension(stem))
             if total < count:
                 shown = corpus[rows]
                 rows, often = rows[shown], often[shown]
-            words_rarity[stem] = rarity(total, len(rows))
             lengths = self._columns["length"].values[rows]
-            by_words[rows] += words_rarity[stem] * _term_weights(often, lengths, AVERAGE_STEMS["turns"])
+            by_words[rows] += rarity(total, len(rows)) * _term_weights(often, lengths, AVERAGE_STEMS["turns"])
             near, often = self._sum_around(rows, often)
             rarities[stem] = rarity(total, len(near))
             lengths = self._around_length.values[near]
             around[near] += rarities[stem] * _term_weights(often, lengths, AVERAGE_STEMS["around"])
-        return by_words, around, words_rarity, rarities
+        return by_words, around, rarities
 
     def _sum_around(self, rows: Array, often: Array) -> tuple[Array, Array]:
         """The rows that have some of these around them, and how often a stem occurs there."""

@@ -22,9 +22,12 @@ from typing import Any
 import anyio
 import pytest
 
-from pagestore import History, SessionId, SpaceId
+from pagestore import History, Page, PageId, SessionId, SpaceId, Turn
+from pagestore.rendering import TurnPart, render_page
 from tiermem.errors import MemoryClosed
+from tiermem.index.candidates import Candidates, pack_without_vectors
 from tiermem.index.engine import COLLECTIONS
+from tiermem.index.features import turn_features
 from tiermem.index.interface import (
     ALL_TIME,
     Collection,
@@ -35,6 +38,7 @@ from tiermem.index.interface import (
     Period,
     Timeframe,
     TurnContext,
+    turn_id,
 )
 
 ANN = SpaceId("ann")
@@ -65,6 +69,17 @@ def same(left: Sequence[Hit], right: Sequence[Hit]) -> None:
     assert [hit.score for hit in left] == pytest.approx([hit.score for hit in right], abs=1e-4)
 
 
+def turn_ids(found: Candidates) -> list[str]:
+    """The ids of candidates, in the order in which they were said."""
+    return list(map(turn_id, found.seqs[: len(found)]))
+
+
+def scores_by_id(found: Candidates) -> dict[str, tuple[float, ...]]:
+    """Meaning, exchange and around of each candidate."""
+    scores = zip(found.meaning.tolist(), found.exchange.tolist(), found.around.tolist(), strict=True)
+    return dict(zip(turn_ids(found), scores, strict=True))
+
+
 GARDEN = (
     entry("u1", "Ann planted tomatoes in her garden"),
     entry("u2", "Ann bought a red bicycle for the commute"),
@@ -83,9 +98,33 @@ def turn(
     session: SessionId = MONDAY,
     said_at: datetime | None = None,
 ) -> Entry:
-    """A turn of Ann's with these words."""
-    context = TurnContext(speaker="Ann", before=before, around=around or text, near=near)
+    """A turn of Ann's with these words; the id is its number in the log."""
+    said = Turn(speaker="Ann", text=text, said_at=said_at)
+    context = TurnContext(
+        page=page_with(said, int(id_), session),
+        line=0,
+        speaker="Ann",
+        before=before,
+        around=around or text,
+        near=near,
+    )
     return Entry(id=id_, session=session, text=text, context=context, said_at=said_at)
+
+
+def page_with(said: Turn, seq: int, session: SessionId) -> Page:
+    """A page with this turn alone."""
+    text, lines = render_page([TurnPart(seq=seq, turn=said)])
+    return Page(
+        id=PageId(f"p1:{seq}"),
+        space=ANN,
+        session=session,
+        number=1,
+        text=text,
+        lines=lines,
+        tokens=len(text),
+        token_counter="characters",  # noqa: S106  # it counts tokens
+        sealed_at=None,
+    )
 
 
 MINE = '["mine"]'
@@ -104,34 +143,43 @@ VOCABULARY = (
 )
 
 
-def random_entries(chance: random.Random, prefix: str, count: int, owners: Sequence[str]) -> list[Entry]:
-    """Entries of some words each, of these owners; fit for every collection."""
+def random_entries(chance: random.Random, first: int, count: int, owners: Sequence[str]) -> list[Entry]:
+    """Entries of some words each, of these owners; fit for both collections. Some from 5,000 are Zora's."""
     texts = [" ".join(chance.choices(VOCABULARY, k=chance.randrange(1, 12))) for _ in range(count)]
-    return [
-        Entry(
-            id=f"{prefix}{at}",
-            session=chance.choice((MONDAY, TUESDAY)),
-            text=text,
-            owner=chance.choice(owners),
-            active=chance.random() < 0.9,
-            said_at=datetime(2023, 5, 1 + at % 28, tzinfo=UTC) if chance.random() < 0.8 else None,
-            context=TurnContext(
-                speaker=chance.choice(("Ann", "Zora") if prefix == "hidden" else ("Ann", "Ben")),
-                around="\n".join(texts[max(0, at - 3) : at + 4]),
-                near=(f"{prefix}{at - 1}", f"{prefix}{at + 1}"),
-            ),
+    names = ("Ann", "Zora") if first >= 5_000 else ("Ann", "Ben")
+    entries: list[Entry] = []
+    for at, text in enumerate(texts):
+        said_at = datetime(2023, 5, 1 + at % 28, tzinfo=UTC) if chance.random() < 0.8 else None
+        session, speaker = chance.choice((MONDAY, TUESDAY)), chance.choice(names)
+        said = Turn(speaker=speaker, text=text, said_at=said_at)
+        context = TurnContext(
+            page=page_with(said, first + at, session),
+            line=0,
+            speaker=speaker,
+            around="\n".join(texts[max(0, at - 3) : at + 4]),
+            near=(str(first + at - 1), str(first + at + 1)),
         )
-        for at, text in enumerate(texts)
-    ]
+        entries.append(
+            Entry(
+                id=str(first + at),
+                session=session,
+                text=text,
+                owner=chance.choice(owners),
+                active=chance.random() < 0.9,
+                said_at=said_at,
+                context=context,
+            )
+        )
+    return entries
 
 
 TALK = (
-    turn("t0", "Good morning, what is new?"),
-    turn("t1", "I planted the tomatoes. The weather was mild.", before="Ann: Good morning, what is new?"),
-    turn("t2", "And then?", around="I planted the tomatoes. And then? I bought a red bicycle."),
-    turn("t3", "I bought a red bicycle.", around="And then? I bought a red bicycle."),
-    turn("t4", "My neighbour plays the cello every evening.", near=("t5",)),
-    turn("t5", "Bob is afraid of thunderstorms.", near=("t4",), session=TUESDAY),
+    turn("100", "Good morning, what is new?"),
+    turn("101", "I planted the tomatoes. The weather was mild.", before="Ann: Good morning, what is new?"),
+    turn("102", "And then?", around="I planted the tomatoes. And then? I bought a red bicycle."),
+    turn("103", "I bought a red bicycle.", around="And then? I bought a red bicycle."),
+    turn("104", "My neighbour plays the cello every evening.", near=("105",)),
+    turn("105", "Bob is afraid of thunderstorms.", near=("104",), session=TUESDAY),
 )
 
 
@@ -213,18 +261,18 @@ class IndexContract:
     async def test_only_what_is_of_the_owners_or_of_nobody_is_found_however_many_others_are_nearer(
         self, index: Index
     ) -> None:
-        crowd = [replace(entry(f"c{n}", "the blue harbour at dawn"), owner="other") for n in range(150)]
-        mine = replace(entry("m", "a harbour seen from the blue hills"), owner='["mine"]')
-        shared = entry("s", "the harbour of the blue people")
+        crowd = [replace(turn(str(n), "the blue harbour at dawn"), owner="other") for n in range(150)]
+        mine = replace(turn("201", "a harbour seen from the blue hills"), owner='["mine"]')
+        shared = turn("202", "the harbour of the blue people")
         for collection in COLLECTIONS:
             await index.put(ANN, collection, [*crowd, mine, shared])
             for mode, (owners, expected) in product(
                 self.modes,
                 (
-                    (['["mine"]'], {"m", "s"}),
-                    (['["mine"]', "nobody"], {"m", "s"}),
-                    ([], {"s"}),
-                    (["nobody"], {"s"}),
+                    (['["mine"]'], {"201", "202"}),
+                    (['["mine"]', "nobody"], {"201", "202"}),
+                    ([], {"202"}),
+                    (["nobody"], {"202"}),
                 ),
             ):
                 found = await index.search(
@@ -232,9 +280,9 @@ class IndexContract:
                 )
                 assert set(ids(found)) == expected
             everything = await index.search(ANN, collection, "the blue harbour at dawn", limit=999)
-            assert {"c0", "m", "s"}.issubset(ids(everything))
+            assert {"0", "201", "202"}.issubset(ids(everything))
         turns = await index.turns(ANN, "the blue harbour at dawn", limit=5, owners=['["mine"]'])
-        assert {hit.id for hit in turns.hits} == {"m", "s"}
+        assert set(turn_ids(turns)) == {"201", "202"}
         assert await index.undated(ANN, "units", about="event", owners=['["mine"]']) == 2
         assert await index.undated(ANN, "units", about="event") == 152
 
@@ -248,8 +296,8 @@ class IndexContract:
     @pytest.mark.parametrize("seed", range(4))
     async def test_what_may_not_be_seen_has_no_part_in_what_is_found(self, index: Index, seed: int) -> None:
         chance = random.Random(seed)
-        visible = random_entries(chance, "seen", 40, ("", MINE, GRANTED))
-        hidden = random_entries(chance, "hidden", 160, (OTHER, '["mine", "other"]'))
+        visible = random_entries(chance, 1_000, 40, ("", MINE, GRANTED))
+        hidden = random_entries(chance, 5_000, 160, (OTHER, '["mine", "other"]'))
         both = chance.sample([*visible, *hidden], 200)
         for collection in COLLECTIONS:
             await index.put(ANN, collection, visible)
@@ -283,8 +331,10 @@ class IndexContract:
             await index.turns(space, query, limit=limit, session=session, owners=owners),
             await index.turns(space, query, limit=limit, periods=may, owners=owners),
         ):
-            named += [*(hit.id for hit in found.hits), *sorted(found.named)]
-            numbers += [one for hit in found.hits for one in (hit.meaning, hit.exchange, hit.around)]
+            named += [*turn_ids(found), *sorted(found.named)]
+            numbers += [one for scores in scores_by_id(found).values() for one in scores]
+            places = (found.before, found.after)
+            numbers += [found.seqs[at] if at >= 0 else -1 for one in places for at in one.tolist()]
             numbers += found.rarity.values()
         return named, numbers
 
@@ -293,7 +343,7 @@ class IndexContract:
     ) -> None:
         chance = random.Random(0)
         for collection in COLLECTIONS:
-            await index.put(ANN, collection, random_entries(chance, "seen", 60, ("", MINE)))
+            await index.put(ANN, collection, random_entries(chance, 1_000, 60, ("", MINE)))
         for mode in self.modes:
             query = " ".join(chance.sample(VOCABULARY, 3))
             confined = await index.search(ANN, "units", query, limit=9, mode=mode, owners=[MINE])
@@ -304,15 +354,34 @@ class IndexContract:
     ) -> None:
         await index.put(ANN, "turns", TALK)
         found = await index.turns(ANN, "Ann: I planted the tomatoes.", limit=9)
-        hits = {hit.id: hit for hit in found.hits}
-        assert hits["t1"].meaning == pytest.approx(1.0, abs=1e-4)
-        assert hits["t1"].exchange < hits["t1"].meaning
-        assert hits["t0"].exchange == hits["t0"].meaning  # nothing was said before
-        assert hits["t2"].around > hits["t3"].around
-        assert all(hit.around >= 0 for hit in found.hits)
+        meaning, exchange, around = [
+            {id_: scores[at] for id_, scores in scores_by_id(found).items()} for at in range(3)
+        ]
+        assert meaning["101"] == pytest.approx(1.0, abs=1e-4)
+        assert exchange["101"] < meaning["101"]
+        assert exchange["100"] == meaning["100"]  # nothing was said before
+        assert around["102"] > around["103"]
+        assert all(found.around >= 0)
         assert found.rarity.keys() == {"plant", "tomato"}
         assert found.named == {"ann"}
         assert (await index.turns(ANN, "Ann's tomatoes", limit=9)).named == {"ann"}
+
+    async def test_candidates_have_the_rows_of_their_turns_and_of_those_beside_them(
+        self, index: Index
+    ) -> None:
+        await index.put(ANN, "turns", TALK)
+        found = await index.turns(ANN, "thunderstorms", limit=1)
+        places = {seq: place for place, seq in enumerate(found.seqs)}
+        assert found.after[places[104]] == places[105]
+        assert found.before[places[105]] == places[104]
+        assert found.seqs[: len(found)] == sorted(found.seqs[: len(found)])
+        for rows in (found.block, await index.rows(ANN, ["104", "105", "999"])):
+            held = {int(row["seq"]): row for row in rows.rows}
+            for one in TALK[4:]:
+                assert one.context is not None
+                (expected,) = pack_without_vectors([turn_features(one.context.page, 0)]).rows
+                assert held[int(one.id)] == expected
+        assert len((await index.rows(BOB, ["104"])).rows) == 0
 
     async def test_a_speaker_whose_turns_were_removed_is_known_no_more(self, index: Index) -> None:
         await index.put(ANN, "turns", TALK)
@@ -324,28 +393,28 @@ class IndexContract:
     async def test_turns_beside_a_find_are_candidates_as_well(self, index: Index) -> None:
         await index.put(ANN, "turns", TALK)
         found = await index.turns(ANN, "thunderstorms", limit=1)
-        assert {hit.id for hit in found.hits} >= {"t4", "t5"}
-        assert not (await index.turns(ANN, " ", limit=1)).hits
-        assert not (await index.turns(ANN, "thunderstorms", limit=0)).hits
+        assert set(turn_ids(found)) >= {"104", "105"}
+        assert not turn_ids(await index.turns(ANN, " ", limit=1))
+        assert not turn_ids(await index.turns(ANN, "thunderstorms", limit=0))
 
     async def test_turns_told_in_a_period_are_candidates_whatever_else_is_nearer(self, index: Index) -> None:
         late_in_may = datetime(2023, 5, 24, 23, 30, tzinfo=timezone(-timedelta(hours=8)))
-        red_bicycle = turn("told", "I bought a red bicycle.", said_at=late_in_may)
+        red_bicycle = turn("200", "I bought a red bicycle.", said_at=late_in_may)
         june = [datetime(2023, 6, day, tzinfo=UTC) for day in range(1, 10)]
-        crowd = [turn(f"c{n}", "We went to a concert.", said_at=day) for n, day in enumerate(june)]
+        crowd = [turn(f"30{n}", "We went to a concert.", said_at=day) for n, day in enumerate(june)]
 
         await index.put(ANN, "turns", [red_bicycle, *crowd, *TALK])
 
         async def found(first: date, last: date, session: SessionId | None = None) -> set[str]:
             periods = [(date(1, 1, 1), date(1, 1, 2)), (first, last)]
             hits = await index.turns(ANN, "Which concert?", limit=1, periods=periods, session=session)
-            return {hit.id for hit in hits.hits} - {"c0"}
+            return set(turn_ids(hits)) - {"300"}
 
-        assert await found(date(2023, 5, 24), date(2023, 5, 24)) == {"told"}
-        assert await found(date(2023, 6, 9), date(9999, 12, 31)) == {"c8"}
+        assert await found(date(2023, 5, 24), date(2023, 5, 24)) == {"200"}
+        assert await found(date(2023, 6, 9), date(9999, 12, 31)) == {"308"}
         assert await found(date(2023, 5, 25), date(2023, 5, 31)) == set()
         assert await found(date(2023, 5, 20), date(2023, 5, 23)) == set()
-        assert await found(date(2023, 5, 24), date(2023, 5, 24), session=TUESDAY) == {"t5"}
+        assert await found(date(2023, 5, 24), date(2023, 5, 24), session=TUESDAY) == {"105"}
 
     @pytest.mark.parametrize("collection", COLLECTIONS)
     async def test_a_timeframe_leaves_out_what_was_said_at_another_time_however_near_it_is(
@@ -355,11 +424,11 @@ class IndexContract:
         words = "I bought a red bicycle."
         may, june = datetime(2023, 5, 24, 23, 30, tzinfo=west), datetime(2023, 6, 9, 0, 30, tzinfo=UTC)
         entries = [
-            replace(turn("may", words), said_at=may),
-            replace(turn("june", words), said_at=june),
-            turn("undated", words),
+            replace(turn("501", words), said_at=may),
+            replace(turn("502", words), said_at=june),
+            turn("504", words),
             *(
-                turn(f"c{n}", f"{words} {words}", said_at=datetime(2024, 1, 1 + n, tzinfo=UTC))
+                turn(f"60{n}", f"{words} {words}", said_at=datetime(2024, 1, 1 + n, tzinfo=UTC))
                 for n in range(9)
             ),
         ]
@@ -376,20 +445,20 @@ class IndexContract:
             if collection == "turns":
                 wider = [(date(2024, 1, 1), date(2024, 1, 31))]  # lets through what it finds, and more
                 turns = await index.turns(ANN, "a red bicycle", limit=limit, periods=wider, within=within)
-                each.append({hit.id for hit in turns.hits})
+                each.append(set(turn_ids(turns)))
             assert all(one == each[0] for one in each)
             return each[0]
 
-        assert await found((date(2023, 5, 24), date(2023, 5, 24))) == {"may"}
+        assert await found((date(2023, 5, 24), date(2023, 5, 24))) == {"501"}
         assert await found((date(2023, 5, 25), date(2023, 5, 31))) == set()
-        assert await found((date(2023, 6, 9), date(2023, 7, 1))) == {"june"}
+        assert await found((date(2023, 6, 9), date(2023, 7, 1))) == {"502"}
         assert await found((date(2023, 5, 1), date(2023, 5, 31)), (date(2023, 6, 1), date(2023, 6, 30))) == {
-            "may",
-            "june",
+            "501",
+            "502",
         }
         assert await found((date(2025, 1, 1), date.max)) == set()
         assert await found() == set()
-        assert await found(ALL_TIME, limit=99) == {entry.id for entry in entries} - {"undated"}
+        assert await found(ALL_TIME, limit=99) == {entry.id for entry in entries} - {"504"}
         assert await index.undated(ANN, collection) == 1
         assert await index.undated(ANN, collection, session=TUESDAY) == 0
         assert await index.undated(BOB, collection) == 0
@@ -426,24 +495,24 @@ class IndexContract:
 
     async def test_a_word_said_less_often_is_rarer_and_one_never_said_is_rarest(self, index: Index) -> None:
         await index.put(ANN, "turns", TALK)
-        await index.put(BOB, "turns", [turn(f"b{n}", "a harbour at dawn") for n in range(30)])
+        await index.put(BOB, "turns", [turn(f"40{n}", "a harbour at dawn") for n in range(30)])
         found = await index.turns(ANN, "planted thunderstorms harbour", limit=3)
         rarity = found.rarity
         assert 0 < rarity["plant"] < rarity["thunderstorm"] < rarity["harbour"]
         inside = await index.turns(ANN, "planted thunderstorms harbour", limit=3, session=TUESDAY)
         assert inside.rarity == pytest.approx(rarity)
-        assert [hit.id for hit in inside.hits] == ["t5"]
+        assert turn_ids(inside) == ["105"]
 
     async def test_turns_of_others_and_turns_removed_are_no_candidates(self, index: Index) -> None:
         await index.put(ANN, "turns", TALK)
         nothing = await index.turns(BOB, "Ann planted", limit=9)
-        assert (nothing.hits, nothing.named) == ((), frozenset())
+        assert (turn_ids(nothing), nothing.named) == ([], frozenset())
         assert nothing.rarity == pytest.approx({"ann": math.log(2), "plant": math.log(2)})
-        await index.remove(ANN, "turns", ["t1"])
+        await index.remove(ANN, "turns", ["101"])
         left = await index.turns(ANN, "tomatoes", limit=9)
-        assert {hit.id for hit in left.hits} == {"t0", "t2", "t3", "t4", "t5"}
+        assert set(turn_ids(left)) == {"100", "102", "103", "104", "105"}
         await index.drop(ANN)
-        assert not (await index.turns(ANN, "tomatoes", limit=9)).hits
+        assert not turn_ids(await index.turns(ANN, "tomatoes", limit=9))
 
     async def test_putting_again_replaces(self, index: Index) -> None:
         await index.put(ANN, "units", [entry("u1", "Ann plays the cello"), *GARDEN])
@@ -473,10 +542,10 @@ class IndexContract:
     async def test_spaces_and_collections_do_not_see_each_other(self, index: Index) -> None:
         await index.put(ANN, "units", GARDEN)
         await index.put(BOB, "units", [entry("u1", GARDEN[0].text)])
-        await index.put(ANN, "turns", [entry("t1", "a turn on thunderstorms")])
+        await index.put(ANN, "turns", [turn("101", "a turn on thunderstorms")])
         assert ids(await index.search(BOB, "units", "tomatoes in the garden", limit=9)) == ["u1"]
         assert await index.search(BOB, "turns", "thunderstorms", limit=9) == ()
-        assert ids(await index.search(ANN, "turns", "thunderstorms", limit=9)) == ["t1"]
+        assert ids(await index.search(ANN, "turns", "thunderstorms", limit=9)) == ["101"]
         assert (await index.count(ANN, "units"), await index.count(BOB, "units")) == (4, 1)
         await index.remove(BOB, "units", ["u1", "u2"])
         assert (await index.count(ANN, "units"), await index.count(BOB, "units")) == (4, 0)

@@ -192,7 +192,8 @@ class _QuestionRun:
 
     async def _wide(self) -> tuple[Evidence, ...]:
         """The best turns for the question with their neighbours."""
-        options, found = self._asking.options, await self.lookup.turns(self._asking.question)
+        options = self._asking.options
+        found = await self.lookup.turns(self._asking.question, limit=options.widen_turns)
         self._degradations += found.degradations
         return with_neighbours(
             found.turns, limit=options.widen_turns, tokens=options.widen_tokens, count=self._asking.count

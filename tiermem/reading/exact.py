@@ -9,8 +9,13 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from tiermem.text import fold_text, resolve_dates
-from tiermem.text.words import EDGES, ends_at_spaces
+import numpy as np
+from numpy.typing import NDArray
+
+from tiermem.index.bm25 import dimension
+from tiermem.index.features import Block
+from tiermem.text import fold_text, resolve_dates, search_stems
+from tiermem.text.words import EDGES, ends_at_spaces, is_compared_by_characters
 
 MOST_EXACT = 8
 """Identifiers and phrases of one query that are looked for."""
@@ -97,3 +102,18 @@ def find_phrases(query: str) -> tuple[ExactText, ...]:
     """Find the phrases in quotation marks of a query."""
     quoted = ("".join(filter(None, match.groups())).strip() for match in _QUOTED.finditer(query))
     return tuple(dict.fromkeys(ExactText(text) for text in quoted if text))[:MOST_EXACT]
+
+
+def may_contain(block: Block, text: ExactText) -> NDArray[np.bool_]:
+    """Which rows hold all stems of a text, so that their words may contain it.
+
+    Of a long text, whose ends may be parts of words, the stems at its ends do not count. Neither do single
+    characters of scripts without spaces, which rows hold in pairs.
+    """
+    stems = search_stems(text.text)
+    inner = stems[1:-1] if len(text.text) > LONGEST_EXACT else stems
+    terms = {dimension(stem) for stem in inner if len(stem) > 1 or not is_compared_by_characters(stem)}
+    row_of_term = np.repeat(np.arange(len(block.rows)), block.rows["terms"])
+    held = np.bincount(row_of_term[np.isin(block.terms, list(terms))], minlength=len(block.rows))
+    has_all: NDArray[np.bool_] = held == len(terms)
+    return has_all

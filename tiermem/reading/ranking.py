@@ -19,18 +19,28 @@ count for more than one, and a crowd of poor ones for little.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from pagestore import PageLine, Turn
+import numpy as np
+from numpy.typing import NDArray
+
 from tiermem.embedding.interface import Lexicon
-from tiermem.index.features import tells_time
-from tiermem.index.interface import TurnHit
-from tiermem.reading.question import TurnQuery, is_said_in
-from tiermem.text import stems, words
+from tiermem.embedding.words import WordPieces
+from tiermem.index.bm25 import dimension
+from tiermem.index.candidates import Candidates
+from tiermem.index.features import ASKS, IS_USER, TELLS_TIME, Block, label
+from tiermem.reading.question import TurnQuery
+from tiermem.text import search_stems
+from tiermem.text.words import is_compared_by_characters
 
 _Key = TypeVar("_Key")
+
+Scores = NDArray[Any]
+
+CoverRows = Callable[[Sequence[str], Block], Scores]
+"""How near each row comes to saying each word, 0 to 1: a line a word, a column a row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,83 +71,108 @@ class RankingOptions:
     """Content words after which more of them make a turn no better."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A turn of a page, and how near the index found it: `None` where it does not hold the turn yet.
-
-    `own` is the place of its own text among those that are scored, `beside` are those of its neighbours too.
-    """
-
-    hit: TurnHit | None
-    line: PageLine
-    own: int
-    beside: tuple[int, ...]
+def rank_rows(
+    question: TurnQuery, found: Candidates, cover: CoverRows, options: RankingOptions
+) -> list[tuple[int, float]]:
+    """The places of the candidates and their scores, best first; equal ones in the order they were said."""
+    scores = score_rows(question, found, cover, options)
+    order = np.lexsort((found.block.rows["seq"][: len(scores)], -scores))
+    return list(zip(order.tolist(), scores[order].tolist(), strict=True))
 
 
-def rescore(
-    question: TurnQuery,
-    candidates: Sequence[Candidate],
-    texts: Sequence[str],
-    lexicon: Lexicon,
-    options: RankingOptions,
-) -> list[float]:
-    """The score of each candidate. Blocking: compares words by the thousand."""
-    covered = lexicon.similarity(question.words, texts)
-    scores: list[float] = []
-    for candidate in candidates:
-        coverage = _coverage(question, covered, candidate.beside)
-        own = _coverage(question, covered, (candidate.own,))
-        scores.append(
-            _similarity(candidate.hit, own, coverage, options)
-            + options.coverage * coverage
-            + _worth_of_turn(question, candidate.line, options)
-        )
+def score_rows(question: TurnQuery, found: Candidates, cover: CoverRows, options: RankingOptions) -> Scores:
+    """The score of each candidate."""
+    own, coverage = _cover_candidates(question, found, cover)
+    around = found.around / (sum(found.rarity.values()) or 1.0)
+    seen = options.exchange * found.exchange + options.meaning * found.meaning + options.around * around
+    # Of a row without vectors coverage comes near to what they would say (measured).
+    unseen = options.meaning * own + (options.exchange + options.around) * coverage
+    similarity = np.where(np.isnan(found.meaning), unseen, seen)
+    scores: Scores = similarity + options.coverage * coverage + _worth_of_rows(question, found, options)
     return scores
+
+
+def cover_by_stems(words: Sequence[str], block: Block) -> Scores:
+    """1 where a row has a word of the same stem."""
+    near = np.zeros((len(words), len(block.rows)))
+    row_of_term = np.repeat(np.arange(len(block.rows)), block.rows["terms"])
+    for line, word in zip(near, words, strict=True):
+        terms = [dimension(stem) for stem in search_stems(word)]
+        line[row_of_term[np.isin(block.terms, np.array(terms, np.uint32))]] = 1.0
+    return near
+
+
+def cover_rows(lexicon: Lexicon) -> CoverRows:
+    """Compare words by their pieces where the lexicon has pieces, else by their stems."""
+    return cover_by_pieces(lexicon) if isinstance(lexicon, WordPieces) else cover_by_stems
+
+
+def cover_by_pieces(lexicon: WordPieces) -> CoverRows:
+    """Compare words by their pieces, and those that have none, such as emoji, by their stems."""
+
+    def cover(words: Sequence[str], block: Block) -> Scores:
+        near: Scores = lexicon.similarity_of_pieces(
+            words, block.pieces, block.rows["pieces"].astype(np.int64)
+        )
+        by_characters = [at for at, word in enumerate(words) if is_compared_by_characters(word)]
+        near[by_characters] = cover_by_stems([words[at] for at in by_characters], block)
+        return near
+
+    return cover
+
+
+def _cover_candidates(question: TurnQuery, found: Candidates, cover: CoverRows) -> tuple[Scores, Scores]:
+    """The share of the question's words, by rarity, that each contains, alone and with its neighbours."""
+    near = cover(question.words, found.block)
+    near = np.concatenate([near, np.zeros((len(near), 1))], axis=1)  # for no neighbour
+    own = near[:, : len(found)]
+    together = np.maximum(own, np.maximum(near[:, found.before], near[:, found.after]))
+    worth = np.array(question.worth) / (sum(question.worth) or 1.0)
+    return worth @ own, worth @ together
+
+
+def _worth_of_rows(question: TurnQuery, found: Candidates, options: RankingOptions) -> Scores:
+    """What each is worth, whatever the question's words."""
+    rows = found.block.rows[: len(found)]
+    flags = rows["flags"]
+    content = rows["content"].astype(np.float64)  # the logarithm of 8-bit integers has 16 bits
+    worth: Scores = options.content * np.log1p(np.minimum(content, options.enough))
+    worth += options.named * _is_meant(question, found)
+    worth += options.asks * ((flags & ASKS) > 0)
+    if question.time:
+        worth += options.time * ((flags & TELLS_TIME) > 0)
+    is_dated = np.zeros(len(rows), bool)
+    for first, last in question.periods:
+        is_dated |= (rows["day"] >= first.toordinal()) & (rows["day"] <= last.toordinal())
+    worth += options.dated * (is_dated & (rows["day"] > 0))
+    return worth
+
+
+def _is_meant(question: TurnQuery, found: Candidates) -> Scores:
+    """Whether each is said by whom the question is about."""
+    rows, count = found.block.rows, len(found)
+    if question.asker:
+        is_user: Scores = (rows["flags"][:count] & IS_USER) > 0
+        return is_user
+    is_meant = np.zeros(len(rows), bool)
+    if question.speaker is not None:
+        row_of_label = np.repeat(np.arange(len(rows)), rows["labels"])
+        is_meant[row_of_label[found.block.labels == label("named", question.speaker)]] = True
+    return is_meant[:count]
 
 
 def cover_texts(question: TurnQuery, texts: Sequence[str], lexicon: Lexicon) -> list[float]:
     """Return the share of the question's words, by rarity, that each of the texts says. Blocking."""
-    covered = lexicon.similarity(question.words, texts)
-    return [_coverage(question, covered, (place,)) for place in range(len(texts))]
-
-
-def _similarity(hit: TurnHit | None, own: float, coverage: float, options: RankingOptions) -> float:
-    """What the index says; of a turn it has not seen, its coverage, which comes near to it (measured)."""
-    if hit is None:
-        return options.meaning * own + (options.exchange + options.around) * coverage
-    return options.exchange * hit.exchange + options.meaning * hit.meaning + options.around * hit.around
-
-
-def _coverage(question: TurnQuery, covered: Sequence[Sequence[float]], beside: Sequence[int]) -> float:
-    """The share of the question's words, by rarity, that these texts together say."""
     total = sum(question.worth)
-    best = (max((row[at] for at in beside), default=0.0) for row in covered)
-    return (
-        sum(worth * near for worth, near in zip(question.worth, best, strict=True)) / total if total else 0.0
+    columns = (
+        zip(*lexicon.similarity(question.words, texts), strict=True) if question.words else [()] * len(texts)
     )
-
-
-def _worth_of_turn(question: TurnQuery, line: PageLine, options: RankingOptions) -> float:
-    """What the turn itself is worth, whatever the question's words."""
-    if line.turn is None:
-        return 0.0
-    text = line.turn.text
-    score = options.content * math.log1p(min(len(stems(text)), options.enough))
-    if _is_meant(question, line.turn):
-        score += options.named
-    if question.time and tells_time(text):
-        score += options.time
-    if is_said_in(line.turn.said_at, question.periods):
-        score += options.dated
-    if text.rstrip().endswith("?"):
-        score += options.asks
-    return score
-
-
-def _is_meant(question: TurnQuery, turn: Turn) -> bool:
-    if question.asker:
-        return turn.role == "user"
-    return question.speaker is not None and question.speaker in words(turn.speaker)
+    return [
+        sum(worth * near for worth, near in zip(question.worth, column, strict=True)) / total
+        if total
+        else 0.0
+        for column in columns
+    ]
 
 
 def rank_groups(scores: Iterable[tuple[_Key, float]]) -> list[tuple[_Key, float]]:

@@ -487,9 +487,9 @@ class Reader:
             found = await lookup.units_or_turns(query, limit=limit)
             return found.units, found.degradations
         if kind == "turns":
-            turns = await lookup.turns(query)
+            turns = await lookup.turns(query, limit=limit)
             marked_turns = (
-                _mark_withdrawn(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns[:limit]
+                _mark_withdrawn(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns
             )
             return tuple(marked_turns), turns.degradations
         pages, degradations = await self._pages(lookup, query, limit)
@@ -549,12 +549,13 @@ async def _side_by_side(
     lookup: LookUp, query: str, limit: int
 ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
     """Units and turns by one score, as many as are wanted: a unit has that of the best turn it rests on."""
-    found, ranked = await lookup.units(query, limit=limit), await lookup.turns(query)
+    found, ranked = await lookup.units(query, limit=limit), await lookup.rank(query)
+    turns = await lookup.turns(query, limit=limit)
     pages = (await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)).pages
     exact = lookup.exact(query)
     units = scored_by_turns(found.units, ranked.turns, exact)
-    items = list_once(units, ranked.turns[:limit], pages, exact)
-    return items[:limit], tuple(dict.fromkeys((*found.degradations, *ranked.degradations)))
+    items = list_once(units, turns.turns, pages, exact)
+    return items[:limit], tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
 
 
 def _mark_withdrawn(evidence: Evidence, page: Page, line: PageLine | None, view: View) -> Evidence:

@@ -38,11 +38,9 @@ async def recall(
     answer then, and a `Degradation` says so.
     """
     found = await lookup.units(question, limit=options.units)
-    turns = await lookup.turns(question) if options.recall_turns else Turns()
-    ranked = turns.turns
-    if found.degradations and not found.units and not ranked:
+    best, turns = await _fitting(question, lookup, most=options.recall_turns, fits=fits, fits_cut=fits_cut)
+    if found.degradations and not found.units and not turns.turns:
         found = await _pages_instead(question, lookup, found, limit=options.units)
-    best = await _fitting(question, lookup, ranked, most=options.recall_turns, fits=fits, fits_cut=fits_cut)
     fetched = await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)
     units = tuple(unit for unit in found.units if fits(with_quote(unit, best, fetched.pages)))
     items = side_by_side(units, best, fetched.pages, options.recall_tokens, count)
@@ -52,21 +50,26 @@ async def recall(
 
 
 async def _fitting(
-    question: str, lookup: LookUp, turns: Iterable[FoundTurn], *, most: int, fits: Fits, fits_cut: Fits
-) -> tuple[FoundTurn, ...]:
-    """The first turns that fit, and the first ones of those that do not, cut."""
+    question: str, lookup: LookUp, *, most: int, fits: Fits, fits_cut: Fits
+) -> tuple[tuple[FoundTurn, ...], Turns]:
+    """The first turns that fit, and the first ones of those that do not, cut; and all that were read."""
     fitting: list[FoundTurn] = []
-    cuts = 0
-    for turn in turns:
-        if len(fitting) >= most:
+    cuts, limit, found = 0, most, Turns()
+    while len(fitting) < most:
+        looked_at, found = len(found.turns), await lookup.turns(question, limit=limit)
+        for turn in found.turns[looked_at:]:
+            if len(fitting) == most:
+                break
+            if fits(turn.evidence()):
+                fitting.append(turn)
+            elif cuts < MOST_CUT:
+                cuts += 1
+                cut = await lookup.cut(question, turn, fits_cut)
+                fitting += [cut] if cut is not None else []
+        if len(found.turns) < limit:
             break
-        if fits(turn.evidence()):
-            fitting.append(turn)
-        elif cuts < MOST_CUT:
-            cuts += 1
-            cut = await lookup.cut(question, turn, fits_cut)
-            fitting += [cut] if cut is not None else []
-    return tuple(fitting)
+        limit *= 2
+    return tuple(fitting), found
 
 
 async def _pages_instead(question: str, lookup: LookUp, found: FoundEvidence, *, limit: int) -> FoundEvidence:

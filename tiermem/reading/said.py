@@ -70,8 +70,8 @@ async def find_lines(question: str, lookup: LookUp, point: PointAtTurns | None =
 
     They are in the order of the scores by `point`; without it, or where it tells nothing, of the search.
     """
-    found = await lookup.turns(question)
-    turns = [turn for turn in found.turns if turn.line.turn is not None][:_RANKED]
+    found = await lookup.turns(question, limit=_RANKED)
+    turns = found.turns
     texts = [readable_text(turn) for turn in turns]
     said = [replace(turn.said_turn(), text=text) for turn, text in zip(turns, texts, strict=True)]
     pointed = await point(question, said, [turn.score for turn in turns]) if point is not None else None

@@ -6,6 +6,7 @@ found by its words (`reading.backlog`); that, and every other step down, is said
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,12 +15,13 @@ from functools import cache, partial
 from itertools import islice
 from typing import Literal
 
+import numpy as np
 from anyio import to_thread
 
-from pagestore import Page, PageId
+from pagestore import Page, PageId, PageLine
 from pagestore.errors import PageNotFound, PageStoreError
 from tiermem.embedding.interface import Lexicon
-from tiermem.embedding.words import Stems
+from tiermem.embedding.words import Stems, pieces_of
 from tiermem.errors import (
     BudgetExceeded,
     EmbedderUnavailable,
@@ -29,18 +31,26 @@ from tiermem.errors import (
     unexpected,
 )
 from tiermem.index.bm25 import query_stems
-from tiermem.index.interface import About, Collection, Hit, Mode, TurnHit, turn_id
+from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
+from tiermem.index.features import Block, turn_features
+from tiermem.index.interface import About, Collection, Hit, Mode, turn_id
 from tiermem.model import Degradation, Evidence, UnitId
 from tiermem.reading.backlog import Waiting
-from tiermem.reading.exact import ExactText, find_identifiers, find_phrases
+from tiermem.reading.exact import ExactText, find_identifiers, find_phrases, may_contain
 from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.passages import cut_turn
 from tiermem.reading.question import Question, TurnQuery, read_question
 from tiermem.reading.quoting import unit_evidence
-from tiermem.reading.ranking import cover_texts, rank_groups
+from tiermem.reading.ranking import cover_rows, cover_texts, rank_groups, rank_rows
 from tiermem.reading.rerank import RanksTurns, Reranker, reranked_turns
-from tiermem.reading.turns import FoundTurn, gather, ranked_turns, turns_on_pages
+from tiermem.reading.turns import (
+    FoundTurn,
+    RankedTurn,
+    candidates_on_pages,
+    lines_by_number,
+    turns_on_pages,
+)
 from tiermem.reading.view import View
 from tiermem.text import search_stems
 from tiermem.text.unicode import replace_surrogates
@@ -93,12 +103,47 @@ class Turns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Candidates:
-    """Turns by id, with how near the index found them where it could say, and what it knows of the query."""
+class RankedTurns:
+    """Turns by rank, those that were read with their words; ids of no turn; what could not run as meant.
 
-    hits: Mapping[str, TurnHit | None] = field(default_factory=dict)
+    `likely` are the numbers of those that may contain some of what is asked for letter by letter.
+    """
+
+    turns: tuple[RankedTurn | FoundTurn, ...] = ()
+    likely: frozenset[int] = frozenset()
+    dropped: int = 0
+    degradations: tuple[Degradation, ...] = ()
+
+
+NO_CANDIDATES = gather_candidates(pack_without_vectors([]), [], 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """Candidates of the index, the numbers of turns of which words alone are known, and what is known of the
+    words of the question.
+    """
+
+    candidates: Candidates = NO_CANDIDATES
+    others: tuple[int, ...] = ()
     named: frozenset[str] = frozenset()
     rarity: Mapping[str, float] = field(default_factory=dict)
+    lexicon: Lexicon = field(default_factory=Stems)
+    degradations: tuple[Degradation, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many turns that is."""
+        return len(self.candidates) + len(self.others)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """Candidates that may be seen; ids of no turn; what could not be read."""
+
+    candidates: Candidates
+    dropped: int
+    degradations: tuple[Degradation, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,33 +208,36 @@ class LookUp:
         judges: object = reranker if strategy == "hybrid" else None
         self._reranker = judges if isinstance(judges, RanksTurns) else None
         self._usable = True
-        self._ranked: dict[str, Turns] = {}
+        self._ranked: dict[str, RankedTurns] = {}
         self._asked: dict[str, tuple[TurnQuery, Lexicon]] = {}
         self._exact: dict[str, Exact] = {}
         self._behind: tuple[Degradation, ...] | None = None
 
     async def units_or_turns(self, query: str, *, limit: int) -> FoundEvidence:
         """Units, best first, and among them the turns of pages that are not summarised yet."""
-        found, ranked = await self.units(query, limit=limit, extracts=True), await self.turns(query)
-        place = {turn.line.seq: at for at, turn in enumerate(ranked.turns)}
+        found, ranked = await self.units(query, limit=limit, extracts=True), await self.rank(query)
+        place = {turn.seq: at for at, turn in enumerate(ranked.turns)}
         on_page = turns_on_pages(ranked.turns)
-        alone = deque(turn for turn in ranked.turns if not self.view.tier1.is_distilled(turn.page.id))
-        merged: list[Evidence | FoundTurn] = []
+        alone = deque(turn for turn in ranked.turns if not self.view.tier1.is_distilled(turn.page_id))
+        merged: list[Evidence | RankedTurn | FoundTurn] = []
         for unit in found.units:
             beside = (
-                place[turn.line.seq]
+                place[turn.seq]
                 for span in unit.spans
                 for turn in on_page.get(span.page_id, ())
                 if turn.holds(span)
             )
             best = min(beside, default=len(place))
-            while alone and place[alone[0].line.seq] < best:
+            while alone and place[alone[0].seq] < best:
                 merged.append(alone.popleft())
             merged.append(unit)
-        first = [*merged, *alone][:limit]  # what is cut off need not be made evidence
-        units = tuple(one if isinstance(one, Evidence) else one.evidence() for one in first)
-        degradations = tuple(dict.fromkeys((*found.degradations, *ranked.degradations)))
-        return replace(found, units=units, degradations=degradations)
+        first = [*merged, *alone][:limit]  # what is cut off need not be read
+        read = await self.read_turns([one for one in first if not isinstance(one, Evidence)])
+        turns = {turn.seq: turn.evidence() for turn in read.turns}
+        listed = (one if isinstance(one, Evidence) else turns.get(one.seq) for one in first)
+        units = tuple(one for one in listed if one is not None)
+        degradations = (*found.degradations, *ranked.degradations, *read.degradations)
+        return replace(found, units=units, degradations=tuple(dict.fromkeys(degradations)))
 
     async def units(self, query: str, *, limit: int, extracts: bool = False) -> FoundEvidence:
         """Units active in the view, best first; hits that name no such unit are dropped and counted.
@@ -216,7 +264,7 @@ class LookUp:
         if self._mode != "hybrid":
             hits = fuse(found.hits, by_words[:pool], cold[:pool])
             return await self._found_units(hits, limit, extracts, found.degradations, exact), len(hits)
-        turns = await self.turns(query)
+        turns = await self.rank(query)
         by_turns = self._units_by_turns(turns.turns)[: max(pool, UNITS)]
         by_text = fuse(found.hits, by_words[:pool], cold[:pool])
         hits = fuse(by_text, by_turns, constant=AGREEING)
@@ -250,17 +298,24 @@ class LookUp:
                 hits += self._visible_hits(waiting.cold.best(words, sees)[:EXACT])
         return hits
 
-    async def _exact_turns(self, exact: Exact) -> dict[str, TurnHit | None]:
-        """Ids of turns that may contain what is wanted, by its words."""
+    async def _exact_turns(self, exact: Exact) -> list[int]:
+        """Turns that may contain what is wanted: those that hold all its words."""
         waiting, session, sees = await self._waiting(), self.view.scope.session, self.view.scope.sees
-        ids: list[str] = []
+        seqs: list[int] = []
         for one in exact.texts:
             words = search_stems(one.text)
             if words:
                 found = await self._search("turns", one.text, limit=EXACT, mode="words")
-                ids += (hit.id for hit in found.hits)
-                ids += waiting.best_turns(words, session, limit=EXACT, sees=sees)
-        return dict.fromkeys(ids)
+                rows = await self._rows([hit.id for hit in found.hits])
+                seqs += rows.rows["seq"][may_contain(rows, one)].tolist()
+                seqs += map(int, waiting.best_turns(words, session, limit=EXACT, sees=sees))
+        return list(dict.fromkeys(seqs))
+
+    async def _rows(self, ids: Sequence[str]) -> Block:
+        """The rows of turns that the index found."""
+        if not ids:
+            return pack_without_vectors([])
+        return await (await self.view.index()).rows(self.view.ledger.indexed_as, ids)
 
     def _visible_hits(self, units: Iterable[tuple[UnitId, float]]) -> list[Hit]:
         """The units that the caller may see, each with its score."""
@@ -297,45 +352,77 @@ class LookUp:
             degradations=degradations,
         )
 
-    def _units_by_turns(self, turns: Iterable[FoundTurn]) -> list[Hit]:
+    def _units_by_turns(self, turns: Iterable[RankedTurn | FoundTurn]) -> list[Hit]:
         """Units that rest on these turns, each as good as the best of its turns."""
         units_of = cache(self.view.tier1.units_of_page)  # many turns are on one page
         return [
             Hit(id=unit.id, score=turn.score)
             for turn in turns
-            for unit in units_of(turn.page.id)
+            for unit in units_of(turn.page_id)
             if any(turn.holds(span) for span in unit.spans)
         ]
 
-    async def turns(self, query: str) -> Turns:
-        """The turns that may hold what is asked, best first; open pages count."""
+    async def turns(self, query: str, *, limit: int) -> Turns:
+        """The first `limit` turns that may hold what is asked, best first; open pages count."""
+        ranked = await self.rank(query)
+        found: list[FoundTurn] = []
+        degradations = list(ranked.degradations)
+        dropped, waiting = ranked.dropped, iter(ranked.turns)
+        while batch := tuple(islice(waiting, limit - len(found))):
+            read = await self.read_turns(batch)
+            found += read.turns
+            dropped += read.dropped
+            degradations += read.degradations
+        return Turns(turns=tuple(found), dropped=dropped, degradations=tuple(dict.fromkeys(degradations)))
+
+    async def read_turns(self, turns: Iterable[RankedTurn | FoundTurn]) -> Turns:
+        """The turns with their words, in this order; those that may not be read are left out."""
+        turns = tuple(turns)
+        ids = dict.fromkeys(turn.page_id for turn in turns if isinstance(turn, RankedTurn))
+        read = await self.read([Hit(id=page_id, score=0.0) for page_id in ids], limit=len(ids))
+        lines = lines_by_number(page for _, page in read.read)
+        found = (turn if isinstance(turn, FoundTurn) else _found_turn(turn, lines) for turn in turns)
+        return Turns(
+            turns=tuple(turn for turn in found if turn is not None),
+            dropped=read.dropped,
+            degradations=read.degradations,
+        )
+
+    async def rank(self, query: str) -> RankedTurns:
+        """All turns that may hold what is asked, best first; open pages count."""
         if query not in self._ranked:
-            by = self._turns if self._mode == "hybrid" else self._turns_by_one
+            by = self._rank if self._mode == "hybrid" else self._rank_by_one
             self._ranked[query] = await self._reorder(query, await by(read_question(query, self.asked_at)))
         return self._ranked[query]
 
-    async def _reorder(self, query: str, found: Turns) -> Turns:
+    async def _reorder(self, query: str, ranked: RankedTurns) -> RankedTurns:
         """The turns in the order of the reranker, where one judges turns; those with an identifier first."""
         exact, options = self.exact(query), self._options
+        likely = [turn for turn in ranked.turns if isinstance(turn, FoundTurn) or turn.seq in ranked.likely]
+        words = {turn.seq: turn.words() for turn in (await self.read_turns(likely)).turns}
         raised = (
-            replace(turn, score=turn.score + exact.count_in(turn.words()) * EXACT_SCORE)
-            for turn in found.turns
-            if exact.is_allowed(turn.words())
+            replace(turn, score=turn.score + exact.count_in(words.get(turn.seq, "")) * EXACT_SCORE)
+            for turn in ranked.turns
+            if exact.is_allowed(words.get(turn.seq, ""))
         )
-        turns = tuple(sorted(raised, key=lambda turn: -turn.score))
+        turns = sorted(raised, key=lambda turn: -turn.score)
         if self._reranker is None:
-            return replace(found, turns=turns)
+            return replace(ranked, turns=tuple(turns))
+        read = await self.read_turns(turns[: options.rerank_turns])
+        seqs = {turn.seq for turn in turns[: options.rerank_turns]}
+        rest = [turn for turn in turns if turn.seq not in seqs]
         reranked, degradations = await reranked_turns(
             self._reranker,
             query,
-            turns,
+            read.turns,
             judged=options.rerank_turns,
             sure=options.sure_lead,
             protected=options.protected_similarity,
         )
         ordered = sorted(reranked, key=lambda turn: -exact.count_in(turn.words()))
-        turns = tuple(replace(turn, score=place.score) for turn, place in zip(ordered, turns, strict=True))
-        return replace(found, turns=turns, degradations=(*found.degradations, *degradations))
+        moved = (replace(turn, score=place.score) for turn, place in zip(ordered, read.turns, strict=True))
+        degradations = (*ranked.degradations, *read.degradations, *degradations)
+        return replace(ranked, turns=(*moved, *rest), degradations=degradations)
 
     async def cut(self, query: str, turn: FoundTurn, fits: Callable[[Evidence], bool]) -> FoundTurn | None:
         """Cut a turn to its passages that match a query, as many as fit; `None` if none fits."""
@@ -348,49 +435,132 @@ class LookUp:
 
         return await to_thread.run_sync(cut_turn, turn, score, fits)
 
-    async def _turns(self, question: Question) -> Turns:
+    async def _rank(self, question: Question) -> RankedTurns:
+        """By meaning, words and all else that `ranking` counts; what the index lacks by its words."""
         limit = self._options.ranking.candidates
         if not self.view.scope.is_open:
             limit = max(limit, self._options.as_of_pool)
         wanted = self._at_least if self.view.scope.turns is None else max(limit, self._at_least)
         exact, before = self.exact(question.text), -1
-        exact_turns = await self._exact_turns(exact)
+        containing = await self._containing(exact)
         while True:
-            found, lexicon, degradations = await self._candidates(question, limit)
-            found = await self._with_waiting(found, question, limit)
-            read = await self._pages_of((*exact_turns, *found.hits))
-            pages = [page for _, page in read.read]
-            containing = _containing(exact, exact_turns, pages)
-            gathered = gather({**containing, **found.hits}, pages)
-            if len(gathered.candidates) >= wanted or len(found.hits) < limit or len(found.hits) <= before:
+            found = await self._with_waiting(await self._candidates(question, limit), question, limit)
+            seen = await self._as_seen(found, containing)
+            if len(seen.candidates) >= wanted or found.count < limit or found.count <= before:
                 break
-            limit, before = max(limit * DEEPER, self._at_least), len(found.hits)
+            limit, before = max(limit * DEEPER, self._at_least), found.count
         asked = question.among(found.named, found.rarity)
-        self._asked[question.text] = asked, lexicon
-        turns = await to_thread.run_sync(ranked_turns, asked, gathered, lexicon, self._options.ranking)
-        return Turns(turns=turns, dropped=read.dropped, degradations=(*degradations, *read.degradations))
+        self._asked[question.text] = asked, found.lexicon
+        scores = await to_thread.run_sync(
+            rank_rows, asked, seen.candidates, cover_rows(found.lexicon), self._options.ranking
+        )
+        turns = await self._ranked_turns(seen.candidates, scores)
+        likely = {
+            seq
+            for one in exact.texts
+            for seq, may in zip(
+                seen.candidates.seqs, may_contain(seen.candidates.block, one).tolist(), strict=True
+            )
+            if may
+        }
+        return RankedTurns(
+            turns=turns, likely=frozenset(likely), dropped=seen.dropped, degradations=seen.degradations
+        )
 
-    async def _turns_by_one(self, question: Question) -> Turns:
+    async def _ranked_turns(
+        self, candidates: Candidates, scores: Sequence[tuple[int, float]]
+    ) -> tuple[RankedTurn, ...]:
+        places = [place for place, _ in scores]
+        rows, meaning = candidates.block.rows[places], candidates.meaning[places].tolist()
+        columns = [rows[name].tolist() for name in ("seq", "start", "end")]
+        located = await self.view.ledger.locate_turns(columns[0])
+        return tuple(
+            RankedTurn(
+                seq=seq,
+                page_id=page_id,
+                start=start,
+                end=end,
+                score=score,
+                similarity=None if math.isnan(cosine) else cosine,
+            )
+            for seq, start, end, (_, score), cosine, page_id in zip(
+                *columns, scores, meaning, located, strict=True
+            )
+            if page_id is not None
+        )
+
+    async def _as_seen(self, found: _Found, containing: Sequence[int]) -> _Seen:
+        """The candidates without those that may not be seen, and as much of others as may be.
+
+        `containing` are turns that are candidates as well; of these and of what waits only words are known.
+        """
+        cut = pieces_of(found.lexicon)
+        known = set(found.candidates.seqs[: len(found.candidates)])
+        others = [seq for seq in (*containing, *found.others) if seq not in known]
+        read = await self._pages_of(others)
+        by_words = candidates_on_pages(others, (page for _, page in read.read), cut)
+        seqs = found.candidates.seqs
+        located = await self.view.ledger.locate_turns(seqs)
+        unsure = {page_id for page_id in located if page_id is not None and self.view.withholds(page_id)}
+        pages = await self.read([Hit(id=page_id, score=0.0) for page_id in unsure], limit=len(unsure))
+        lines = lines_by_number(page for _, page in pages.read)
+        hidden = [
+            one is None or (one in unsure and seq not in lines)
+            for seq, one in zip(seqs, located, strict=True)
+        ]
+        candidates = found.candidates
+        changed = {
+            place: turn_features(page, page.lines.index(line), cut=cut)
+            for place, seq in enumerate(seqs)
+            if seq in lines
+            for page, line in [lines[seq]]
+            if self.view.taken_back(page)
+        }
+        if changed:
+            candidates = candidates.with_rows(list(changed), list(changed.values()))
+        return _Seen(
+            candidates=candidates.without(np.array(hidden, bool)).join(by_words),
+            dropped=read.dropped + pages.dropped + self._count_missing(located[: len(candidates)]),
+            degradations=(*found.degradations, *read.degradations, *pages.degradations),
+        )
+
+    async def _containing(self, exact: Exact) -> list[int]:
+        """Turns that contain some of what is asked for letter by letter.
+
+        Others that hold its words were looked up for these alone: they must not count for their pages.
+        """
+        seqs = await self._exact_turns(exact)
+        read = await self._pages_of(seqs)
+        lines = lines_by_number(page for _, page in read.read)
+        said = ((seq, lines[seq][1].turn) for seq in seqs if seq in lines)
+        return [seq for seq, turn in said if turn is not None and exact.is_any_in(turn.text)]
+
+    async def _rank_by_one(self, question: Question) -> RankedTurns:
         """The turns by their vectors alone, or by their words alone; by these what the index lacks."""
         wanted = limit = max(self._options.ranking.candidates, self._at_least)
         exact, before = self.exact(question.text), -1
-        exact_turns = await self._exact_turns(exact)
+        containing = await self._containing(exact)
         while True:
             found = await self._search("turns", question.text, limit=limit, mode=self._mode)
-            waiting = await self._with_waiting(_Candidates(), question, limit)
-            read = await self._pages_of((*(hit.id for hit in found.hits), *waiting.hits, *exact_turns))
-            pages = [page for _, page in read.read]
-            newer_ids = {**waiting.hits, **_containing(exact, exact_turns, pages)}
-            newer = [Hit(id=id_, score=1 / place) for place, id_ in enumerate(newer_ids, start=1)]
+            waiting = await self._with_waiting(_Found(), question, limit)
+            others = dict.fromkeys((*waiting.others, *containing))
+            newer = [Hit(id=turn_id(seq), score=1 / place) for place, seq in enumerate(others, start=1)]
             hits = fuse(found.hits, newer)
-            turns = _locate_turns(hits, pages)
+            read = await self._pages_of([int(hit.id) for hit in hits])
+            lines = lines_by_number(page for _, page in read.read)
+            turns = tuple(
+                FoundTurn(page=page, line=line, score=hit.score, similarity=hit.similarity)
+                for hit in hits
+                if int(hit.id) in lines
+                for page, line in [lines[int(hit.id)]]
+            )
             enough = self.view.scope.turns is None or len(turns) >= wanted
             if enough or len(hits) <= before:
                 degradations = (*found.degradations, *read.degradations)
-                return Turns(turns=turns, dropped=read.dropped, degradations=degradations)
+                return RankedTurns(turns=turns, dropped=read.dropped, degradations=degradations)
             limit, before = limit * DEEPER, len(hits)
 
-    async def _with_waiting(self, found: _Candidates, question: Question, limit: int) -> _Candidates:
+    async def _with_waiting(self, found: _Found, question: Question, limit: int) -> _Found:
         """What the index found, with the turns it lacks that share most words with the question."""
         waiting, session, sees = await self._waiting(), self.view.scope.session, self.view.scope.sees
         if not waiting.turns(sees=sees):
@@ -405,7 +575,7 @@ class LookUp:
             stem: waiting.rarity(stem, indexed=indexed, known=found.rarity.get(stem), sees=sees)
             for stem in stems
         }
-        return _Candidates(hits={**dict.fromkeys(newer), **found.hits}, named=named, rarity=rarity)
+        return replace(found, others=(*map(int, newer), *found.others), named=named, rarity=rarity)
 
     async def _turns_indexed(self) -> int:
         """How many turns that may be seen the index holds; none that count, where it lacks all there are."""
@@ -414,23 +584,21 @@ class LookUp:
         index, sees = await self.view.index(), self.view.scope.sees
         return await index.count(self.view.ledger.indexed_as, "turns", owners=sees.owners)
 
-    async def _candidates(
-        self, question: Question, limit: int
-    ) -> tuple[_Candidates, Lexicon, tuple[Degradation, ...]]:
+    async def _candidates(self, question: Question, limit: int) -> _Found:
         """From the index by meaning and words; by words alone where there are no vectors."""
         try:
-            return (*await self._from_index(question, limit), await self._degradations_behind())
+            return await self._from_index(question, limit)
         except (ModelError, BudgetExceeded, EmbedderUnavailable) as error:
             degraded = (_degradation(error, "keywords in the index"),)
         except Exception as error:
             if not _is_of_index(error):
                 raise
-            return _Candidates(), Stems(), self._without_index(error).degradations
+            return _Found(degradations=self._without_index(error).degradations)
         words = await self._search("turns", question.text, limit=limit, mode="words")
-        bare: dict[str, TurnHit | None] = dict.fromkeys(hit.id for hit in words.hits)
-        return _Candidates(hits=bare), Stems(), (*degraded, *words.degradations)
+        others = tuple(int(hit.id) for hit in words.hits)
+        return _Found(others=others, degradations=(*degraded, *words.degradations))
 
-    async def _from_index(self, question: Question, limit: int) -> tuple[_Candidates, Lexicon]:
+    async def _from_index(self, question: Question, limit: int) -> _Found:
         index, scope = await self.view.index(), self.view.scope
         found = await index.turns(
             self.view.ledger.indexed_as,
@@ -441,12 +609,17 @@ class LookUp:
             within=scope.within,
             owners=scope.sees.owners,
         )
-        hits = {hit.id: hit for hit in found.hits}
-        return _Candidates(hits=hits, named=found.named, rarity=found.rarity), await index.lexicon()
+        return _Found(
+            candidates=found,
+            named=found.named,
+            rarity=found.rarity,
+            lexicon=await index.lexicon(),
+            degradations=await self._degradations_behind(),
+        )
 
-    async def _pages_of(self, turns: Iterable[str]) -> Pages:
+    async def _pages_of(self, turns: Sequence[int]) -> Pages:
         """The pages of turns; ids of no turn of this space are dropped and counted."""
-        located = await self._page_ids(dict.fromkeys(turns))
+        located = await self.view.ledger.locate_turns(turns)
         hits = [Hit(id=page_id, score=0.0) for page_id in dict.fromkeys(located) if page_id is not None]
         read = await self.read(hits, limit=len(hits))
         return replace(read, dropped=read.dropped + self._count_missing(located))
@@ -462,12 +635,12 @@ class LookUp:
             ledger = self.view.ledger
             limit = max(limit, len(await ledger.pages()) + len(await ledger.open_pages()))
         if self._mode == "dense":
-            turns = await self.turns(query)
+            turns = await self.rank(query)
             return FoundEvidence(pages=tuple(_pages_by_turns(turns.turns)), degradations=turns.degradations)
         by_words = await self._pages_by_words(query, limit)
         if "words" in (mode, self._mode):
             return by_words
-        turns = await self.turns(query)
+        turns = await self.rank(query)
         hits = (*_pages_by_turns(turns.turns), *by_words.pages)
         return FoundEvidence(
             pages=once(hits),
@@ -480,7 +653,7 @@ class LookUp:
         wanted = DEEPER * max(limit, self._options.ranking.candidates)
         while True:
             found = await self._search("turns", query, limit=wanted, mode="words")
-            located = await self._page_ids(hit.id for hit in found.hits)
+            located = await self.view.ledger.locate_turns([int(hit.id) for hit in found.hits])
             indexed = _pages_by_scores(
                 (page, hit.score) for page, hit in zip(located, found.hits, strict=True)
             )
@@ -489,10 +662,6 @@ class LookUp:
                 dropped = self._count_missing(located)
                 return FoundEvidence(pages=pages, dropped=dropped, degradations=found.degradations)
             wanted *= DEEPER
-
-    async def _page_ids(self, turns: Iterable[str]) -> Sequence[PageId | None]:
-        """The page of each of these turns; `None` where this space has no such turn."""
-        return await self.view.ledger.locate_turns([int(turn) for turn in turns])
 
     async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
         """The pages of which the index does not hold all that share a word with the query."""
@@ -598,37 +767,21 @@ class LookUp:
         return _Hits(hits=(), degradations=(_degradation(error, "keywords in the log"),))
 
 
-def _containing(
-    exact: Exact, turns: Mapping[str, TurnHit | None], pages: Iterable[Page]
-) -> dict[str, TurnHit | None]:
-    """Return the turns that contain some of what is asked for letter by letter.
-
-    The others hold some of its words and were looked up for these alone: they must not count for their pages.
-    """
-    if not turns:
-        return {}
-    texts = {turn_id(line.seq): line.turn.text for page in pages for line in page.lines if line.turn}
-    return {id_: hit for id_, hit in turns.items() if exact.is_any_in(texts.get(id_, ""))}
+def _found_turn(turn: RankedTurn, lines: Mapping[int, tuple[Page, PageLine]]) -> FoundTurn | None:
+    """The turn with its words; `None` where it may not be read."""
+    if turn.seq not in lines:
+        return None
+    page, line = lines[turn.seq]
+    return FoundTurn(page=page, line=line, score=turn.score, similarity=turn.similarity)
 
 
-def _locate_turns(hits: Sequence[Hit], pages: Sequence[Page]) -> tuple[FoundTurn, ...]:
-    """The hits, best first, whose turn is on one of the pages and may be read, each once."""
-    places = {turn_id(line.seq): (page, line) for page in pages for line in page.lines if line.turn}
-    return tuple(
-        FoundTurn(page=page, line=line, score=hit.score, similarity=hit.similarity)
-        for hit in once(hits)
-        if hit.id in places
-        for page, line in [places[hit.id]]
-    )
-
-
-def _pages_by_turns(turns: Sequence[FoundTurn]) -> list[Hit]:
+def _pages_by_turns(turns: Sequence[RankedTurn | FoundTurn]) -> list[Hit]:
     """Pages by their turns together, each with the cosine of its nearest turn."""
     nearest: dict[str, float] = {}
     for turn in turns:
         if turn.similarity is not None:
-            nearest[turn.page.id] = max(turn.similarity, nearest.get(turn.page.id, -1.0))
-    ranked = rank_groups((turn.page.id, turn.score) for turn in turns)
+            nearest[turn.page_id] = max(turn.similarity, nearest.get(turn.page_id, -1.0))
+    ranked = rank_groups((turn.page_id, turn.score) for turn in turns)
     return [Hit(id=page, score=score, similarity=nearest.get(page)) for page, score in ranked]
 
 
@@ -643,7 +796,7 @@ def _pages_by_scores(turns: Iterable[tuple[PageId | None, float]]) -> list[Hit]:
 
 
 def scored_by_turns(
-    units: Iterable[Evidence], turns: Sequence[FoundTurn], exact: Exact
+    units: Iterable[Evidence], turns: Sequence[RankedTurn | FoundTurn], exact: Exact
 ) -> tuple[Evidence, ...]:
     """Give units the score of the best of these turns that they rest on, or of the last of all turns.
 

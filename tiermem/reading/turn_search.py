@@ -128,10 +128,11 @@ class TurnSearchLoop:
         found: dict[int, FoundTurn] = {}
         with step("search"):
             for search in searches:
-                ranked = await self._lookup.turns(search.query)
+                most = self._asking.options.look_turns
+                ranked = await self._lookup.turns(search.query, limit=most + len(shown))
                 self._degradations += [one for one in ranked.degradations if one not in self._degradations]
                 new = [turn for turn in ranked.turns if not shown.intersection(turn.evidence().spans)]
-                for turn in new[: self._asking.options.look_turns]:
+                for turn in new[:most]:
                     found.setdefault(turn.line.seq, turn)
         return tuple(found.values())
 

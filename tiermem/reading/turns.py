@@ -1,19 +1,34 @@
-"""Candidate turns with the words of their pages, as `ranking` scores them."""
+"""Turns that may hold what is asked: as they are ranked, and with the words of their pages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pagestore import Page, PageId, PageLine, Span
-from tiermem.embedding.interface import Lexicon
-from tiermem.index.interface import TurnHit, turn_id
+from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
+from tiermem.index.features import turn_features
 from tiermem.model import Evidence
-from tiermem.reading.question import TurnQuery
 from tiermem.reading.quoting import part_evidence, turn_evidence
-from tiermem.reading.ranking import Candidate, RankingOptions, rescore
 from tiermem.reasoning.interface import SaidTurn
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedTurn:
+    """A turn by its number in the log, its place, and its score; its words are not read."""
+
+    seq: int
+    page_id: PageId
+    start: int
+    end: int
+    score: float
+    similarity: float | None = None
+
+    def holds(self, span: Span) -> bool:
+        """Whether a span touches the turn."""
+        return span.page_id == self.page_id and self.start < span.end and span.start < self.end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +40,16 @@ class FoundTurn:
     score: float
     similarity: float | None = None
     parts: tuple[Span, ...] = ()
+
+    @property
+    def seq(self) -> int:
+        """Its number in the log."""
+        return self.line.seq
+
+    @property
+    def page_id(self) -> PageId:
+        """The id of its page."""
+        return self.page.id
 
     def holds(self, span: Span) -> bool:
         """Whether a span touches the turn, or what is shown of it."""
@@ -50,70 +75,54 @@ class FoundTurn:
         return part_evidence(self.page, self.line, found, self.parts) if self.parts else found
 
 
-def turns_on_pages(turns: Iterable[FoundTurn]) -> dict[PageId, list[FoundTurn]]:
+_Turn = TypeVar("_Turn", RankedTurn, FoundTurn, RankedTurn | FoundTurn)
+
+
+def turns_on_pages(turns: Iterable[_Turn]) -> dict[PageId, list[_Turn]]:
     """The turns by their page, in the order given."""
-    on_page: dict[PageId, list[FoundTurn]] = {}
+    on_page: dict[PageId, list[_Turn]] = {}
     for turn in turns:
-        on_page.setdefault(turn.page.id, []).append(turn)
+        on_page.setdefault(turn.page_id, []).append(turn)
     return on_page
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GatheredTurns:
-    """Candidates, each with its page, and the texts that they count in."""
+def candidates_on_pages(
+    seqs: Collection[int], pages: Iterable[Page], cut: Callable[[str], Iterable[int]] | None = None
+) -> Candidates:
+    """Turns of pages as candidates, and those right before and after them; nothing but their words is known.
 
-    candidates: tuple[Candidate, ...]
-    pages: tuple[Page, ...]
-    texts: tuple[str, ...]
-
-
-def gather(hits: Mapping[str, TurnHit | None], pages: Iterable[Page]) -> GatheredTurns:
-    """The hits whose turn is on one of the pages and may be read, with what was said right beside."""
-    said = _in_order(pages)
-    places = {turn_id(line.seq): at for at, (_, line) in enumerate(said)}
-    found = [(hit, places[id_]) for id_, hit in hits.items() if id_ in places]
-    beside = [_neighbours(said, at) for _, at in found]
-    needed = {at: place for place, at in enumerate(sorted({at for around in beside for at in around}))}
-    return GatheredTurns(
-        candidates=tuple(
-            Candidate(hit=hit, line=said[at][1], own=needed[at], beside=tuple(needed[i] for i in around))
-            for (hit, at), around in zip(found, beside, strict=True)
-        ),
-        pages=tuple(said[at][0] for _, at in found),
-        texts=tuple(line.turn.text for at in needed if (line := said[at][1]).turn is not None),
-    )
-
-
-def ranked_turns(
-    question: TurnQuery, gathered: GatheredTurns, lexicon: Lexicon, options: RankingOptions
-) -> tuple[FoundTurn, ...]:
-    """The candidates with their scores, best first. Blocking."""
-    if not gathered.candidates:
-        return ()
-    scores = rescore(question, gathered.candidates, gathered.texts, lexicon, options)
-    turns = (
-        FoundTurn(page=page, line=one.line, score=score, similarity=one.hit.meaning if one.hit else None)
-        for page, one, score in zip(gathered.pages, gathered.candidates, scores, strict=True)
-    )
-    return tuple(sorted(turns, key=lambda turn: (-turn.score, turn.line.seq)))
-
-
-_PlacedTurn = tuple[Page, PageLine]
-
-
-def _in_order(pages: Iterable[Page]) -> list[_PlacedTurn]:
-    """The turns of pages that may be read, in the order they were said."""
-    ordered = sorted(pages, key=lambda page: (page.session, page.agent or "", page.number))
-    return [(page, line) for page in ordered for line in page.lines if line.turn]
-
-
-def _neighbours(said: Sequence[_PlacedTurn], at: int) -> list[int]:
-    """The turn and its neighbours; that may reach over to the next page, where that was read too."""
-    page = said[at][0]
-    return [
-        i
-        for i in (at - 1, at, at + 1)
-        if 0 <= i < len(said)
-        and (said[i][0].session, said[i][0].agent) == (page.session, page.agent)
-        and abs(said[i][0].number - page.number) <= 1
+    `cut` gives the word pieces of a text. Turns that may not be read are left out.
+    """
+    said = sorted(pages, key=lambda page: (page.session, page.agent or "", page.number))
+    turns = [
+        (page, number) for page in said for number, line in enumerate(page.lines) if line.turn is not None
     ]
+    places = {page.lines[number].seq: at for at, (page, number) in enumerate(turns)}
+    found = [places[seq] for seq in sorted(set(seqs)) if seq in places]
+    beside = {at for place in found for at in (place - 1, place + 1) if _are_adjacent(turns, place, at)}
+    order = [*found, *sorted(beside.difference(found))]
+    rows = [turn_features(*turns[at], cut=cut) for at in order]
+    adjacent = [
+        [
+            turns[at][0].lines[turns[at][1]].seq
+            for at in (place - 1, place + 1)
+            if _are_adjacent(turns, place, at)
+        ]
+        for place in order
+    ]
+    return gather_candidates(pack_without_vectors(rows), adjacent, len(found))
+
+
+def _are_adjacent(turns: Sequence[tuple[Page, int]], place: int, other: int) -> bool:
+    """Whether two turns, one after the other, are of one thread, on one page or on this and the next."""
+    if not 0 <= other < len(turns):
+        return False
+    page, beside = turns[place][0], turns[other][0]
+    return (page.session, page.agent) == (beside.session, beside.agent) and abs(
+        page.number - beside.number
+    ) <= 1
+
+
+def lines_by_number(pages: Iterable[Page]) -> Mapping[int, tuple[Page, PageLine]]:
+    """The turns of pages that may be read, by their numbers in the log."""
+    return {line.seq: (page, line) for page in pages for line in page.lines if line.turn is not None}

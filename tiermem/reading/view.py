@@ -258,6 +258,15 @@ class View:
         """The words of the page that are no evidence, since what was made of them was taken back."""
         return () if self.whole else self.tier1.taken_back(page.id)
 
+    def withholds(self, page_id: PageId) -> bool:
+        """Whether a turn of the page that the index finds may not be seen, or not all of it."""
+        return (
+            not self.scope.is_open
+            or self.only is not None
+            or bool(self.aside)
+            or (not self.whole and bool(self.tier1.taken_back(page_id)))
+        )
+
     def seen(self, page: Page) -> Page:
         """The page without the words that were taken back, and with the turns withheld that came later, that
         are not trusted enough, or that are not asked for.

@@ -447,6 +447,7 @@ def turn_entries(page: Page, before: Page | None) -> list[Entry]:
     """
     earlier = [] if before is None else _turns(before)[-_AROUND:]
     turns = [*earlier, *_turns(page)]
+    lines = [number for number, line in enumerate(page.lines) if line.turn is not None]
     ids = [known_as for known_as, _ in turns]
     texts = [_words(turn) for _, turn in turns]
     return [
@@ -457,6 +458,8 @@ def turn_entries(page: Page, before: Page | None) -> list[Entry]:
             said_at=turn.said_at,
             owner=_owner(merge_owners([page.agent])),
             context=TurnContext(
+                page=page,
+                line=lines[at - len(earlier)],
                 speaker=_name(turn),
                 before=_spoken(turns[at - 1][1]) if at else "",
                 around="\n".join(texts[max(0, at - _AROUND) : at + _AROUND + 1]),

@@ -91,15 +91,15 @@ BUGS = (
     Bug(
         name="a rare speaker's turns are looked for once",
         file="tiermem/reading/search.py",
-        function="LookUp._turns",
-        before="len(gathered.candidates) >= wanted or len(found.hits) < limit or len(found.hits) <= before",
+        function="LookUp._rank",
+        before="len(seen.candidates) >= wanted or found.count < limit or found.count <= before",
         after="True",
         found_by=("tests/reading/test_view.py", "tests/api/test_filters.py"),
     ),
     Bug(
         name="a larger limit ranks other turns",
         file="tiermem/reading/search.py",
-        function="LookUp._turns",
+        function="LookUp._rank",
         before="limit = self._options.ranking.candidates",
         after="limit = max(self._options.ranking.candidates, self._at_least)",
         found_by=("tests/reading/test_exact.py",),
@@ -194,14 +194,6 @@ BUGS = (
         found_by=_ALL,
     ),
     Bug(
-        name="an open page's id is not that of the sealed one",
-        file="tiermem/reading/search.py",
-        function="_with_sealed_ids",
-        before="sealed.get(page_id, page_id)",
-        after="page_id",
-        found_by=_ALL,
-    ),
-    Bug(
         name="the worst turns come first",
         file="tiermem/reading/search.py",
         function="LookUp._reorder",
@@ -220,9 +212,9 @@ BUGS = (
     Bug(
         name="what was said beside comes from another session",
         file="tiermem/reading/turns.py",
-        function="_neighbours",
-        before="(said[i][0].session, said[i][0].agent) == (page.session, page.agent)",
-        after="said[i][0].agent == page.agent",
+        function="_are_adjacent",
+        before="(page.session, page.agent) == (beside.session, beside.agent)",
+        after="page.agent == beside.agent",
         found_by=_ALL,
     ),
     Bug(
