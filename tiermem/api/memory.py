@@ -601,8 +601,8 @@ class AsyncMemory:
 
         Imports bring titles: names of groups, of conversations and of files. An agent gets those of its own
         imports, of imports without an agent, and of agents that it may see. Whatever reads takes as `session`
-        an id or, if it is of one session, a title, or a title and the day ("Boat 2024-05-08"); what stores,
-        seals and erases takes an id.
+        an id or, if it is of one session, the id of a chat, a title, or a title and the day ("Boat
+        2024-05-08"); what stores, seals and erases takes an id.
         """
         return await self._caller.sessions()
 
@@ -1049,7 +1049,8 @@ class AsyncMemory:
         """Take a turn, a page, a session or the space out of memory for ever, with all that rests on it.
 
         A turn is named by its address (`Evidence.turn`, `PageLine.address`), or by the `turn_id` that it was
-        stored with, and its session.
+        stored with, and its session. The id of a chat (`whatsapp:~2aebb91138f6`) names its sessions of all
+        days.
         Units that other words do not prove, findings, answers that were shown the words, index entries
         and recorded model calls go, with them what else a step wrote that was shown the words; what was
         superseded by them returns. Bundles, exports, copies and backups made before keep the words:

@@ -34,7 +34,7 @@ def erase(
     ] = None,
     page: Annotated[str | None, typer.Option("--page", help="A page, or a beginning of its id.")] = None,
     session: Annotated[
-        str | None, typer.Option("--session", help="A session, or the turn's session.")
+        str | None, typer.Option("--session", help="A session, a chat (all its days), or the turn's session.")
     ] = None,
     whole_space: Annotated[bool, typer.Option("--whole-space", help="Everything of the space.")] = False,
     reason: options.ReasonUnlessTried = "",
