@@ -81,7 +81,7 @@ class Erasure:
     stay, proved by the words that are left; `returned` ones were superseded by what is gone. `index` says
     what became of the index: `rewritten` (nothing removed is left in its storage), `removed` (its own storage
     forgets when it pleases), `untouched` (of a dry run), or why it must wait. `also_said` are addresses of
-    turns that stay and hold some of the same words: these are theirs, so they are not looked for.
+    turns that stay and hold some of the words that are looked for: these are theirs, so they are left out.
     """
 
     turns: tuple[TurnAt, ...]
