@@ -65,7 +65,23 @@ def test_a_part_of_a_withdrawn_turn_is_no_unit_any_more(memory: tiermem.Memory) 
     memory.withdraw(address, reason="wrong")
     assert not any("spare key" in unit.text for unit in memory.units())
     memory.restore(address, reason="right")
-    assert set(before) <= set(memory.units())
+    assert memory.units() == before
+
+
+def test_a_restored_turn_is_no_unit_beside_those_of_its_parts(memory: tiermem.Memory) -> None:
+    address = address_of(memory, SAID[0])
+    done = memory.withdraw(address, reason="wrong")
+    memory.restore(address, reason="right")
+    memory.flush()
+    parts = [unit for unit in memory.units() if "spare key" in unit.text or "Nobody else" in unit.text]
+    spans = [span for unit in parts for span in unit.spans]
+    assert not any(one.overlaps(other) for one in spans for other in spans if one is not other)
+    (history,) = memory.trail(done.unit.id)
+    assert (history.state, history.holds) == (
+        ("in_parts", False) if done.unit not in parts else ("holds", True)
+    )
+    memory.withdraw(parts[0].id, reason="not there any more")
+    assert [one.reason for one in memory.page(address).taken_back] == ["not there any more"]
 
 
 def test_a_turn_is_corrected_and_withdrawing_the_correction_brings_it_back(memory: tiermem.Memory) -> None:
