@@ -127,3 +127,13 @@ def test_trail_signals_and_feedback_take_the_address_of_a_turn(memory: tiermem.M
         memory.trail(address_of(memory, SAID[2]))
     with pytest.raises(UnknownId, match="has no turn"):
         memory.signals("t1:999-9ae0")
+
+
+def test_a_turn_on_which_several_units_rest_does_not_say_which_is_meant(open_memory: OpenMemory) -> None:
+    memory = open_memory(engine="local")
+    memory.add(SAID[0], speaker="Ann")
+    memory.flush()
+    with pytest.raises(
+        InvalidInput, match=r"which unit is meant; name one by its id:(\n  u1:\w+: Ann: .+){2}$"
+    ):
+        memory.signals(address_of(memory, SAID[0]))

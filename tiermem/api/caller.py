@@ -78,11 +78,16 @@ class SpaceCaller:
             )
 
     def own_unit(self, unit_id: UnitId) -> UnitId:
-        """The id of a unit that may be changed; raises `UnknownId`, as for one that there is not."""
-        ledger = self.components.ledger
+        """The id of a unit that may be changed; raises `UnknownId` for any other."""
+        ledger, sees = self.components.ledger, self.sees
         unit = ledger.tier1.unit(unit_id)
-        if unit is None or not self.sees.owns(unit.agents or (None,)):
+        if unit is None or not sees.unit(unit):
             raise unknown_unit(ledger.space, unit_id)
+        if not sees.owns(unit.agents or (None,)):
+            raise UnknownId(
+                f"unit {unit_id!r} may be seen by agent {self.agent!r}, and is not its own: only the agent "
+                "whose it is, or the owner of the space, may change or share it"
+            )
         return unit_id
 
     def visible_units(self, units: Iterable[SummaryUnit]) -> tuple[SummaryUnit, ...]:
