@@ -235,7 +235,8 @@ async def test_an_agent_changes_its_own_alone_and_learns_nothing_of_the_others()
                 boss.withdraw(unit_id, reason="no"), boss.restore(unit_id, reason="no"),
                 boss.correct(unit_id, "The vault is open to all."), boss.share(unit_id, reason="no"),
             ):  # fmt: skip
-                with pytest.raises(UnknownId, match="has no unit"):
+                refusal = "is not its own" if unit_id == public.id else "has no unit"
+                with pytest.raises(UnknownId, match=refusal):
                     await refused
         for what in (
             {"page": page.id},
@@ -251,8 +252,11 @@ async def test_an_agent_changes_its_own_alone_and_learns_nothing_of_the_others()
             assert page.id not in str(error.value)
         assert await memory.page(page.id) == await planner.page(str(page.lines[0].address)) == page
         await memory.grant("boss", to_see="planner")
-        with pytest.raises(UnknownId):
+        with pytest.raises(UnknownId, match="may be seen by agent 'boss', and is not its own"):
             await boss.withdraw(secret.id, reason="seen, and not its own")
+        for line in page.lines:
+            with pytest.raises(InvalidInput, match="units are shared, not turns"):
+                await planner.share(str(line.address), reason="all may know")
 
 
 async def test_an_agent_erases_its_own_words_and_the_session_of_others_stays() -> None:

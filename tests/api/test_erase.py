@@ -496,3 +496,14 @@ def test_nobody_concludes_anything_while_words_go(address: Path | str) -> None:
         assert fingerprints_of(["allergic to chicken"])
 
     anyio.run(main)
+
+
+def test_the_receipt_says_that_short_names_and_numbers_are_not_looked_for(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.add("The code of the shed is b7, and Bo paid 4711 for it.", speaker="Ann", session="s")
+    memory.add("Bo wrote b7 on a wall.", speaker="Cy", session="t")
+    memory.add("It was 4711.", speaker="Cy", session="t")
+    same = memory.open_pages("t")[0].lines[-1].address
+    for receipt in (memory.erase(session="s", dry_run=True), memory.erase(session="s", reason="asked for")):
+        assert receipt.erasure.also_said == (same,)
+        assert '("Bo", "b7")' in receipt.not_looked_for

@@ -375,15 +375,11 @@ async def raises(question: str, evidence: Any, *, asked_at: Any) -> Any:
     raise KeyError("choices")
 
 
-def is_not_awaited(question: str, evidence: Any, *, asked_at: Any) -> Any:
-    return "It is in Leipzig."
-
-
 async def gives_text(question: str, evidence: Any, *, asked_at: Any) -> Any:
     return "It is in Leipzig."
 
 
-@pytest.mark.parametrize("compose", [raises, is_not_awaited, gives_text])
+@pytest.mark.parametrize("compose", [raises, gives_text])
 @pytest.mark.parametrize("pages", [1, 4, 90])
 def test_an_engine_that_always_raises_hides_no_page(compose: Any, pages: int, tmp_path: Path) -> None:
     engine = Engine(name="own", free=True, compose=compose)

@@ -109,13 +109,29 @@ def test_a_session_is_named_by_its_id_or_by_its_title_and_day(memory: tiermem.Me
 
 def test_a_title_of_several_sessions_is_refused_with_their_ids(memory: tiermem.Memory) -> None:
     memory.ingest(telegram(TITLE))
-    with pytest.raises(InvalidInput, match=r"3 sessions have the title.*'telegram:9 2024-05-03'$"):
+    with pytest.raises(InvalidInput, match=r"3 sessions are of 'Quokka Rowing'.*'telegram:9 2024-05-03'$"):
         memory.search("mast", session=TITLE)
     memory.ingest(telegram(TITLE, SAID[:1], chat=8))
     with pytest.raises(InvalidInput, match=r"'telegram:9 2024-05-01', 'telegram:8 2024-05-01'$"):
         memory.pages(f"{TITLE} 2024-05-01")
     memory.ingest(telegram("One day", ["Two loaves"], chat=7))
     assert sessions_of(memory, "One day") == {"telegram:7 2024-05-01"}
+
+
+def test_the_id_of_a_chat_names_all_its_days_to_erase_and_is_refused_to_read(memory: tiermem.Memory) -> None:
+    memory.add("The sail is red", speaker="Ines", session="slack:C1 2024-05-01")
+    memory.add("The hull is blue", speaker="Ines", session="slack:C1 2024-05-02")
+    with pytest.raises(InvalidInput, match="2 sessions are of 'slack:C1'"):
+        memory.search("sail", session="slack:C1")
+    memory.erase(session="slack:C1", reason="asked for")
+    for conversation in (telegram(TITLE), telegram("Other", SAID[:1], chat=90)):
+        memory.ingest(conversation)
+    with pytest.raises(InvalidInput, match=r"3 sessions are of 'telegram:9': .*'telegram:9 2024-05-03'$"):
+        memory.ask("Is the mast repaired?", session="telegram:9")
+    assert sessions_of(memory, "telegram:90") == {"telegram:90 2024-05-01"}
+    assert len(memory.erase(session="telegram:9", dry_run=True).words) == len(SAID)
+    assert len(memory.erase(session="telegram:9", reason="asked for").erasure.turns) == len(SAID)
+    assert [found.session for found in memory.search("regatta", kind="turns")] == ["telegram:90 2024-05-01"]
 
 
 def test_an_id_is_never_taken_for_a_title_and_no_title_is_erased_or_written_by(

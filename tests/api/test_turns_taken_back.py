@@ -65,7 +65,23 @@ def test_a_part_of_a_withdrawn_turn_is_no_unit_any_more(memory: tiermem.Memory) 
     memory.withdraw(address, reason="wrong")
     assert not any("spare key" in unit.text for unit in memory.units())
     memory.restore(address, reason="right")
-    assert set(before) <= set(memory.units())
+    assert memory.units() == before
+
+
+def test_a_restored_turn_is_no_unit_beside_those_of_its_parts(memory: tiermem.Memory) -> None:
+    address = address_of(memory, SAID[0])
+    done = memory.withdraw(address, reason="wrong")
+    memory.restore(address, reason="right")
+    memory.flush()
+    parts = [unit for unit in memory.units() if "spare key" in unit.text or "Nobody else" in unit.text]
+    spans = [span for unit in parts for span in unit.spans]
+    assert not any(one.overlaps(other) for one in spans for other in spans if one is not other)
+    (history,) = memory.trail(done.unit.id)
+    assert (history.state, history.holds) == (
+        ("in_parts", False) if done.unit not in parts else ("holds", True)
+    )
+    memory.withdraw(parts[0].id, reason="not there any more")
+    assert [one.reason for one in memory.page(address).taken_back] == ["not there any more"]
 
 
 def test_a_turn_is_corrected_and_withdrawing_the_correction_brings_it_back(memory: tiermem.Memory) -> None:
@@ -111,3 +127,13 @@ def test_trail_signals_and_feedback_take_the_address_of_a_turn(memory: tiermem.M
         memory.trail(address_of(memory, SAID[2]))
     with pytest.raises(UnknownId, match="has no turn"):
         memory.signals("t1:999-9ae0")
+
+
+def test_a_turn_on_which_several_units_rest_does_not_say_which_is_meant(open_memory: OpenMemory) -> None:
+    memory = open_memory(engine="local")
+    memory.add(SAID[0], speaker="Ann")
+    memory.flush()
+    with pytest.raises(
+        InvalidInput, match=r"which unit is meant; name one by its id:(\n  u1:\w+: Ann: .+){2}$"
+    ):
+        memory.signals(address_of(memory, SAID[0]))

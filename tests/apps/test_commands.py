@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -332,6 +333,12 @@ def test_search_finds_by_meaning_and_words(store: Path, kind: str) -> None:
     assert 1 <= len(found["results"]) <= 3
     assert "Alfama" in found["results"][0]["text"]
     assert "Alfama" in tiermem(store, "search", "Alfama flat", "--kind", kind).stdout
+
+
+def test_a_unit_that_search_displays_is_named_by_that_id(store: Path) -> None:
+    shown = tiermem(store, "search", "Alfama flat in Lisbon", "--kind", "units").stdout
+    (unit_id, *_) = re.findall(r"u1:[0-9a-f]{12}", shown)
+    assert "Alfama" in tiermem(store, "trail", unit_id).stdout
 
 
 def test_stats_count_what_is_there(store: Path) -> None:

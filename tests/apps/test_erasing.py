@@ -51,6 +51,7 @@ def test_the_commands_of_trust_withdrawal_and_erasure(store: Path) -> None:
     assert "Biscuit" in run("units", *at)
     tried = run("erase", *at, "--turn", "t1", "--session", "s", "--dry-run")
     assert re.search(r"would remain +the log keeps the names of sessions", tried)
+    assert re.search(r"not looked for +names and numbers of fewer than four", tried)
     assert re.search(r"would erase +1 turn on 1 page\s+to go with it +\d records?, 1 unit,", tried)
     run("erase", *at, "--turn", "t1", "--session", "s", "--yes", code=2)
     receipt = json.loads(

@@ -78,4 +78,4 @@ def test_a_page_is_summarised_again_by_a_model_and_keeps_its_units(
         after = [unit["id"] for unit in as_json(store, "units")["units"]]
         assert after == units + [unit["id"] for unit in done["units"]]
         assert len(done["units"]) == 1
-        assert "lost now" in tiermem(store, "redistil", page).stdout
+        assert "in no unit now" in tiermem(store, "redistil", page).stdout

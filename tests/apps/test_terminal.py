@@ -130,6 +130,18 @@ def test_a_page_wraps_and_loses_no_word_in_a_narrow_terminal() -> None:
     assert all(word in drawn for word in ("sesame␛,", "please.", "Noted."))
 
 
+def test_a_name_of_a_session_that_is_too_long_for_the_frame_is_displayed_whole_below_it() -> None:
+    name = "Boat and garden (whatsapp:~2aebb91138f6 2025-04-03)"
+    for width in (40, 120):
+        console = Console(file=io.StringIO(), width=width)
+        console.print(page_view(_page(), console, session=name))
+        assert isinstance(console.file, io.StringIO)
+        drawn = console.file.getvalue().splitlines()
+        words = " ".join(word for line in drawn for word in line.strip("│╭╮─ ").split())
+        assert f"session {name}, page 0" in words
+        assert ("session" in drawn[0]) == (width == 120)
+
+
 def test_checkpoints_come_back_from_their_file_and_other_files_are_refused(tmp_path: Path) -> None:
     from pagestore import Checkpoint
 

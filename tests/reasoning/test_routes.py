@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
+from inspect import isfunction
+from typing import Any
 
 import anyio
 import pytest
@@ -9,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagestore import PageId, Span
-from tests.engines import JUDGEMENTS, engine, quoting_engine
+from tests.engines import JUDGEMENTS, engine, quote_best_sentence, quoting_engine
 from tiermem.errors import InvalidInput
 from tiermem.llm.scripted import ScriptedModel
 from tiermem.model import Decision, Evidence
@@ -101,6 +104,20 @@ def test_engines_are_made_by_name() -> None:
     with pytest.raises(InvalidInput, match=r"'oracle'.*auto, local, model"):
         engine_named("oracle")
     assert sorted(ENGINES) == ["auto", "local", "model"]
+
+
+@pytest.mark.parametrize("judgement", [*JUDGEMENTS, "point"])
+@pytest.mark.parametrize("judge", [lambda *_, **__: None, "in Porto"])
+def test_a_judgement_that_cannot_be_awaited_is_refused(judgement: str, judge: Any) -> None:
+    with pytest.raises(InvalidInput, match=f"awaits its {judgement!r}: write it as `async def`"):
+        engine(**{judgement: judge})
+
+
+def test_a_judgement_may_be_an_object_that_is_awaited_or_a_part_of_a_function() -> None:
+    composed = by_model(ScriptedModel(name="m")).compose
+    assert not isfunction(composed)
+    assert engine(compose=composed).compose is composed
+    assert engine(compose=partial(quote_best_sentence)).compose is not None
 
 
 @pytest.mark.parametrize("judgement", JUDGEMENTS)

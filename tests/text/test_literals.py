@@ -111,6 +111,25 @@ def test_omissions_name_the_literals_no_unit_keeps() -> None:
     assert omissions(page, ["Ben likes moving house."])[-1].startswith("negation")
 
 
+def test_common_words_with_a_capital_are_no_names() -> None:
+    page = page_of([Turn(speaker="Ann", text="See you at the Meeting. Plus, Gustav comes from New York.")])
+    assert omissions(page, []) == ("name: Gustav", "name: New York")
+
+
+def test_of_a_german_page_no_noun_is_a_name() -> None:
+    text = "Unser Hund mag den Käse nicht. Ich fahre am Freitag mit 3 Freunden nach Rostock."
+    assert omissions(page_of([Turn(speaker="Ann", text=text)]), []) == ("number: 3",)
+
+
+@pytest.mark.parametrize("said", ["I saw it on Friday, I hope.", "It is in March.", "We go on 2023-05-03."])
+def test_a_date_whose_words_a_unit_holds_is_kept(said: str) -> None:
+    page = page_of([Turn(speaker="Ann", text=said, said_at=SAID)])
+    (lost,) = omissions(page, [])
+    assert lost.startswith("date: ")
+    assert not lost.endswith(".")
+    assert omissions(page, [f"Ann: {said}"]) == ()
+
+
 def test_rare_words_of_what_is_said_of_somebody_are_omissions_too() -> None:
     page = page_of(
         [

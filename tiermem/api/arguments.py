@@ -120,9 +120,15 @@ def unit_or_turn(value: object) -> UnitId | TurnAddress:
     return UnitId(name)
 
 
-def unit(value: object) -> UnitId:
-    """The id of a unit."""
-    return UnitId(name_in(value, "unit_id"))
+def unit_to_share(value: object) -> UnitId:
+    """The id of a unit; `InvalidInput` for the address of a turn, whose words are not shared."""
+    name = name_in(value, "unit_id")
+    if is_address(name):
+        raise InvalidInput(
+            f"{name!r} is a turn, and units are shared, not turns: give the id of one that rests on it, as "
+            "`search(kind='units')` and `units()` list them (`tiermem search --kind units`)"
+        )
+    return UnitId(name)
 
 
 def turn(value: object, session: object) -> str | None:

@@ -11,7 +11,7 @@ from pagestore.errors import PageNotFound, ReadOnly
 from tiermem.api import arguments
 from tiermem.api.requests import Filters
 from tiermem.api.results import SessionInfo
-from tiermem.dialogue import TimeLike, chat_of, without_day
+from tiermem.dialogue import TimeLike, chat_of, is_of_format, without_day
 from tiermem.errors import InvalidInput, UnknownId, shown
 from tiermem.ledger import Visibility
 from tiermem.model import Answer, AnswerId, MarkedPage, SummaryUnit, UnitId
@@ -24,11 +24,12 @@ _MOST_LISTED = 20
 """Sessions that an error lists."""
 
 
-def _titles_with_day(info: SessionInfo) -> tuple[str, ...]:
-    """The title of a session, and the title with its day."""
+def _names_of_chat(info: SessionInfo) -> tuple[str, ...]:
+    """The id of the chat of a session, its title, and the title with its day."""
+    chat = chat_of(info.session)
     if info.title is None:
-        return ()
-    return info.title, info.title + info.session.removeprefix(without_day(info.session))
+        return (chat,)
+    return chat, info.title, info.title + info.session.removeprefix(without_day(info.session))
 
 
 class SpaceCaller:
@@ -77,11 +78,16 @@ class SpaceCaller:
             )
 
     def own_unit(self, unit_id: UnitId) -> UnitId:
-        """The id of a unit that may be changed; raises `UnknownId`, as for one that there is not."""
-        ledger = self.components.ledger
+        """The id of a unit that may be changed; raises `UnknownId` for any other."""
+        ledger, sees = self.components.ledger, self.sees
         unit = ledger.tier1.unit(unit_id)
-        if unit is None or not self.sees.owns(unit.agents or (None,)):
+        if unit is None or not sees.unit(unit):
             raise unknown_unit(ledger.space, unit_id)
+        if not sees.owns(unit.agents or (None,)):
+            raise UnknownId(
+                f"unit {unit_id!r} may be seen by agent {self.agent!r}, and is not its own: only the agent "
+                "whose it is, or the owner of the space, may change or share it"
+            )
         return unit_id
 
     def visible_units(self, units: Iterable[SummaryUnit]) -> tuple[SummaryUnit, ...]:
@@ -115,23 +121,25 @@ class SpaceCaller:
         )
 
     async def find_session(self, named: object) -> SessionId | None:
-        """The session of this id, else the one with this title, or this title and day; `None` for all.
+        """The session of this id, else the one of this chat, by id, title, or title and day; `None` for all.
 
-        A name that is neither comes back as it is. Raises `InvalidInput` for a title of several sessions.
+        A name that is none of these comes back as it is. Raises `InvalidInput` for that of several sessions.
         """
         name = arguments.any_session(named)
         ledger = self.components.ledger
-        if name is None or not ledger.tier1.titled_chats or name in await ledger.sessions():
+        if name is None or not (ledger.tier1.titled_chats or is_of_format(name)):
             return name
-        titled = [one.session for one in await self.sessions() if name in _titles_with_day(one)]
-        if len(titled) > 1:
-            ids = ", ".join(map(repr, titled[:_MOST_LISTED]))
-            more = f", and {len(titled) - _MOST_LISTED:,} more" if len(titled) > _MOST_LISTED else ""
+        if name in await ledger.sessions():
+            return name
+        named_so = [one.session for one in await self.sessions() if name in _names_of_chat(one)]
+        if len(named_so) > 1:
+            ids = ", ".join(map(repr, named_so[:_MOST_LISTED]))
+            more = f", and {len(named_so) - _MOST_LISTED:,} more" if len(named_so) > _MOST_LISTED else ""
             raise InvalidInput(
-                f"session: {len(titled):,} sessions have the title {shown(name)}: name one by its id, or by "
-                f"title and day: {ids}{more}"
+                f"session: {len(named_so):,} sessions are of {shown(name)}: name one by its id, or by title "
+                f"and day: {ids}{more}"
             )
-        return titled[0] if titled else name
+        return named_so[0] if named_so else name
 
     async def scope_and_time(
         self, filters: Filters, *, as_of: TimeLike | None = None

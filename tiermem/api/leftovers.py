@@ -69,11 +69,11 @@ class LeftoverScan:
     Of a store in a database `files` are its tables (`kind`), of which the rows of this space, or of none, are
     looked through.
 
-    Phrases are runs of up to five words, names and numbers; what somebody else also said says nothing
-    and is not looked for. `silent` turns have no phrase that is theirs alone: of these nothing was looked
-    for. Files in `unread` could not be looked through, as the index while another process writes it:
-    `Memory.leftover_scan` looks again. Other spaces of the store are not looked through, and nothing
-    outside of it.
+    Phrases are runs of five words, shorter turns of eight bytes or more, and names and numbers of four
+    characters or more, without years; what somebody else also said says nothing and is not looked for.
+    `silent` turns have no phrase that is theirs alone: of these nothing was looked for. Files in `unread`
+    could not be looked through, as the index while another process writes it: `Memory.leftover_scan` looks
+    again. Other spaces of the store are not looked through, and nothing outside of it.
     """
 
     phrases: int

@@ -270,7 +270,8 @@ class AsyncMemory:
 
         The words that they rest on stay with whose they are: to others an answer, an audit and a bundle tell
         that they are there, of which page, and who said them. A shared unit is merged with none that is not,
-        and no finding is written into it. An agent shares its own. Raises `UnknownId`.
+        and no finding is written into it. An agent shares its own. Raises `UnknownId`, and `InvalidInput` for
+        the address of a turn.
         """
         return await self._shared(unit_ids, reason, given=True)
 
@@ -283,7 +284,7 @@ class AsyncMemory:
 
     async def _shared(self, unit_ids: Sequence[str], reason: str, *, given: bool) -> tuple[SummaryUnit, ...]:
         components, why = self._caller.writable, arguments.reason(reason)
-        units = [self._caller.own_unit(arguments.unit(unit_id)) for unit_id in unit_ids]
+        units = [self._caller.own_unit(arguments.unit_to_share(unit_id)) for unit_id in unit_ids]
         async with self._lock.shared():
             changed = await components.writer.share(units, why, given=given)
         await self._opened.drop_revoked_items()
@@ -601,8 +602,8 @@ class AsyncMemory:
 
         Imports bring titles: names of groups, of conversations and of files. An agent gets those of its own
         imports, of imports without an agent, and of agents that it may see. Whatever reads takes as `session`
-        an id or, if it is of one session, a title, or a title and the day ("Boat 2024-05-08"); what stores,
-        seals and erases takes an id.
+        an id or, if it is of one session, the id of a chat, a title, or a title and the day ("Boat
+        2024-05-08"); what stores, seals and erases takes an id.
         """
         return await self._caller.sessions()
 
@@ -947,7 +948,10 @@ class AsyncMemory:
         if line.turn is None:
             raise InvalidInput(f"the words of turn {named!r} were erased")
         if not caller.sees.owns((page.agent,)):
-            raise UnknownId(f"turn {named!r} is of another agent, who alone may take it back")
+            raise UnknownId(
+                f"turn {named!r} may be seen by agent {self._agent!r}, and is not its own: only the agent "
+                "whose it is, or the owner of the space, may take it back"
+            )
         if dry_run:
             return components.writer.unit_of_words(page, line)
         async with self._lock.shared():
@@ -1049,7 +1053,8 @@ class AsyncMemory:
         """Take a turn, a page, a session or the space out of memory for ever, with all that rests on it.
 
         A turn is named by its address (`Evidence.turn`, `PageLine.address`), or by the `turn_id` that it was
-        stored with, and its session.
+        stored with, and its session. The id of a chat (`whatsapp:~2aebb91138f6`) names its sessions of all
+        days.
         Units that other words do not prove, findings, answers that were shown the words, index entries
         and recorded model calls go, with them what else a step wrote that was shown the words; what was
         superseded by them returns. Bundles, exports, copies and backups made before keep the words:

@@ -85,6 +85,12 @@ REMAINS = (
 )
 
 
+NOT_LOOKED_FOR = (
+    'names and numbers of fewer than four characters ("Bo", "b7"), other single words, years, and what turns '
+    "that stay say too"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """What an erasure took, and what a look through every file of the store for its words found.
@@ -93,7 +99,7 @@ class Receipt:
     in the log: that turns and records were there (numbers, times, hashes), names of sessions and agents, and
     `reason`.
     `not_reached` says where else the words are: whoever made bundles, exports, copies or backups has to
-    destroy them.
+    destroy them. `not_looked_for` says which words neither `leftovers` nor `erasure.also_said` is about.
 
     `proposed`: nothing was done. It lists what would go now, and no file was looked through;
     `recorded_calls` is `None` where the model cannot tell. `words` are the turns that would go, with who said
@@ -107,6 +113,7 @@ class Receipt:
     leftovers: LeftoverScan
     remains: str = REMAINS
     not_reached: str = NOT_REACHED
+    not_looked_for: str = NOT_LOOKED_FOR
     proposed: bool = False
     words: tuple[CitedSentence, ...] = ()
 

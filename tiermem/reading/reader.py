@@ -365,9 +365,12 @@ class Reader:
         found = (whole or worded) if withdrawn else (worded or whole or units)
         if len(found) != 1:
             listed = "".join(f"\n  {unit.id}: {unit.text}" for unit in units)
+            if units:
+                raise InvalidInput(
+                    f"turn {named!r} does not say which unit is meant; name one by its id:{listed}"
+                )
             missing = "nothing of it was withdrawn" if withdrawn else "no unit rests on it"
-            what = f"name one of these by its id:{listed}" if units else missing
-            raise InvalidInput(f"turn {named!r} names no unit: {what}")
+            raise InvalidInput(f"turn {named!r} names no unit: {missing}")
         return found[0].id
 
     async def turn(self, address: TurnAddress) -> Evidence:

@@ -2,7 +2,8 @@
 
 A line is a turn, or the part of a long one around the sentence that fits the question best. The best one is
 first, the others are in the order in which they were said. Nothing is worded and nothing is concluded here. A
-later line is displayed as later and is not put first: it may be about something else.
+later line is displayed as later, unless it is less trusted, and is not put first: it may be about something
+else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The seven judgements, each a value that can be replaced: asked of a language model, or left out.
+"""The judgements, each a value that can be replaced: asked of a language model, or left out.
 
 Names load on first use, so that a memory without a model does not pay for its code.
 """

@@ -1,4 +1,4 @@
-"""The seven judgements, each a protocol of one method, and the engine that holds one of each, or none.
+"""The judgements, each a protocol of one method, and the engine that holds one of each, or none.
 
 Who judges, a model or rules, is one file a judgement. Who judges is never trusted with provenance: what
 is claimed is linked to pages by code (`tiermem.proof`), and what plainly says otherwise is refused there.
@@ -9,8 +9,9 @@ another judge in one place: a learned router, recorded facts, a test's own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
+from inspect import iscoroutinefunction
 from typing import Final, Protocol
 
 from pagestore import Page
@@ -219,6 +220,7 @@ class Engine:
     - Without both `integrate` and `plan` no question is looked into further than what was recalled.
     - Without both `select` and `reconcile` findings stay pending.
 
+    Every judge is awaited: an `async def`, or an object whose `__call__` is one. Another is `InvalidInput`.
     `free` engines make no call that anybody pays for.
     """
 
@@ -232,6 +234,18 @@ class Engine:
     reconcile: Reconcile | None = None
     free: bool = False
     point: PointAtTurns | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a judge that cannot be awaited."""
+        for field in fields(self):
+            judge = getattr(self, field.name)
+            if field.name in ("name", "free") or judge is None:
+                continue
+            if not (iscoroutinefunction(judge) or iscoroutinefunction(type(judge).__call__)):
+                raise InvalidInput(
+                    f"the engine awaits its {field.name!r}: write it as `async def`, not {judge!r} "
+                    "(in it, `await anyio.to_thread.run_sync(call)` waits for a call that blocks)"
+                )
 
     @property
     def looks_further(self) -> bool:

@@ -31,7 +31,7 @@ COMMON = frozenset(
         bank bar base basic basketbal battl beach beat beauti becom bed begin beginn behind believ
         bench benefit best bet better big bigger biggest bike birthday bit black blast blend blue
         board bodi bond book boost boundari bowl box boy brainstorm brand break breakfast breath
-        breathtak bright brighten bring btw build bunch burn busi buy cafe cake california call calm
+        breathtak bright brighten bring btw build bunch burn busi buy cafe cake call calm
         camera camp campaign captiv captur car card care career case cat catch caus celebr center
         certain challeng chanc chang charact chariti chase chat check cheer chicken child chill
         choic choos church citi class classic clean clear clock close closer cloth club coffe
@@ -61,7 +61,7 @@ COMMON = frozenset(
         level life light like limit line list listen littl live load local locat long longer look
         lose lot love low loyalti luck lucki lunch machin magic main maintain major make man manag
         map market mask mat matter meal mean meaning mechan meet memor memori men mental mention
-        miami middl might mile mind mine minut miss mistak mix model modern mom moment money month
+        middl might mile mind mine minut miss mistak mix model modern mom moment money month
         mood moon morn most motiv mountain move movi muscl museum music must name nation natur near
         nearbi necessari neck need neighborhood network new news night non normal note notic novel
         now number obvious ocean offer offic often oil old one onlin open opportun option order

@@ -107,7 +107,7 @@ async def redistil(
     if engine.distil is None:
         raise InvalidInput(
             "a page is summarised again by a language model, and none is named: pass model='…' when the "
-            "memory is opened"
+            "memory is opened, or set TIERMEM_MODEL"
         )
     with counted() as meter, step("distil"):
         claims = await engine.distil([page], hints=hints)

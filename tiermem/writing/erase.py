@@ -39,7 +39,7 @@ _TRIES = 50
 class Selection:
     """What to erase: one turn (by its address, or by its id in a session), a page, a session, or all.
 
-    With a message by its id go all of its versions.
+    With a message by its id go all of its versions, and with a chat by its id the sessions of all its days.
     """
 
     turn: str | None = None
@@ -53,6 +53,10 @@ class Selection:
         whole = sum((self.page is not None, self.space, self.session is not None and self.turn is None))
         if whole + (self.turn is not None) != 1:
             raise InvalidInput("name one thing to erase: a turn, a page, a session, or the space")
+
+    def has_session(self, session: str) -> bool:
+        """Whether the session is named, or its chat, or no session is."""
+        return self.session in (None, session, chat_of(session))
 
     @property
     def seq(self) -> int | None:
@@ -77,7 +81,7 @@ class Erasure:
     stay, proved by the words that are left; `returned` ones were superseded by what is gone. `index` says
     what became of the index: `rewritten` (nothing removed is left in its storage), `removed` (its own storage
     forgets when it pleases), `untouched` (of a dry run), or why it must wait. `also_said` are addresses of
-    turns that stay and hold some of the same words: these are theirs, so they are not looked for.
+    turns that stay and hold some of the words that are looked for: these are theirs, so they are left out.
     """
 
     turns: tuple[TurnAt, ...]
@@ -261,7 +265,7 @@ class Eraser:
         """Whether a selection names a page, its session, or the space."""
         if selection.page is not None:
             return selection.page in (info.id, opened_as(self._ledger.space, info))
-        return selection.session in (None, info.session)
+        return selection.has_session(info.session)
 
     async def _erased_turns(self, announced: Erasing) -> ErasedTurns:
         named = tuple(dict.fromkeys(turn.page_id for turn in announced.turns))
@@ -363,7 +367,7 @@ def _announce(
         (page, line)
         for page in pages
         if (selection.page in (None, page.id, opened_as(page.space, page)))
-        and selection.session in (None, page.session)
+        and selection.has_session(page.session)
         for line in page.lines
         if selection.turn is None or selection.is_turn(line)
     ]

@@ -33,8 +33,8 @@ BUGS = (
         name="a retired unit is still recalled",
         file="tiermem/ledger/folds/units.py",
         function="UnitsFold.is_active",
-        before="unit_id not in self._units or unit_id in self._retired",
-        after="unit_id not in self._units",
+        before="unit_id not in self._units or unit_id in self._retired or self.is_in_parts(unit_id)",
+        after="unit_id not in self._units or self.is_in_parts(unit_id)",
         found_by=_TIER1,
     ),
     Bug(

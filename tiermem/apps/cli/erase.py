@@ -34,7 +34,7 @@ def erase(
     ] = None,
     page: Annotated[str | None, typer.Option("--page", help="A page, or a beginning of its id.")] = None,
     session: Annotated[
-        str | None, typer.Option("--session", help="A session, or the turn's session.")
+        str | None, typer.Option("--session", help="A session, a chat (all its days), or the turn's session.")
     ] = None,
     whole_space: Annotated[bool, typer.Option("--whole-space", help="Everything of the space.")] = False,
     reason: options.ReasonUnlessTried = "",
@@ -151,9 +151,8 @@ def _not_looked_for(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
     if also:
         first = ", ".join(also[:_PLACES]) + (", …" if len(also) > _PLACES else "")
         rows.append(("also said", f"some of the words, in {counted(len(also), 'turn')} that stay: {first}"))
-    if silent:
-        rows.append(("not looked for", f"{counted(silent, 'turn')} without words that are theirs alone"))
-    return rows
+    alone = f"; {counted(silent, 'turn')} without words that are theirs alone" if silent else ""
+    return [*rows, ("not looked for", receipt.not_looked_for + alone)]
 
 
 def _what_went(receipt: tiermem.Receipt) -> str:

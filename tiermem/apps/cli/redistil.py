@@ -18,7 +18,7 @@ def redistil(
     engine: options.Engine = "auto",
     output: options.Output,
 ) -> None:
-    """Summarise a page again, with what its summaries lost. New units are added; nothing is removed."""
+    """Have a language model summarise a page again, told what its units leave out. Units are only added."""
     with place.open(engine=engine) as memory:
         done = memory.redistil(options.page_named(memory, page_id))
     output.show(done, lambda: _redistil_view(done))
@@ -27,11 +27,11 @@ def redistil(
 def _redistil_view(done: tiermem.Redistilled) -> Group:
     rows: list[tuple[str, str | Text]] = [
         ("page", short(done.page_id)),
-        ("lost before", f"{len(done.hints):,} literals"),
-        ("lost now", f"{len(done.omissions):,} of {done.literals:,}"),
+        ("in no unit before", f"{len(done.hints):,} literals and rare words"),
+        ("in no unit now", f"{len(done.omissions):,} of {done.literals:,}"),
         ("added", f"{counted(len(done.units), 'unit')} by {done.made_by}"),
     ]
     rows += [("", Text(show_controls(unit.text), style="green")) for unit in done.units]
     if done.rejected:
-        rows.append(("rejected", f"{len(done.rejected):,} claims for want of proof"))
+        rows.append(("rejected", f"{counted(len(done.rejected), 'claim')} that the page does not prove"))
     return Group(pairs(rows))

@@ -52,6 +52,7 @@ def results(found: Sequence[Evidence], titles: Mapping[str, str]) -> Table:
 
 def _evidence_text(item: Evidence, titles: Mapping[str, str]) -> Text:
     where = ", ".join(short(page_id) for page_id in page_ids(item.spans))
-    source = f"{item.source} · {item.turn}" if item.turn is not None else item.source
+    unit = short(item.unit_id) if item.unit_id is not None else None
+    source = " · ".join(filter(None, (item.source, unit, item.turn)))
     source += title_suffix(item.session, titles, separator=" · ")
     return Text(show_controls(item.text)).append(f"\n{source} · {where}", style="dim")

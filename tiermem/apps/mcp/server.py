@@ -371,11 +371,12 @@ class _Tools:
         left = (
             f"WORDS ARE LEFT in {found}."
             if found
-            else f"No {receipt.leftovers.kind} of the store holds the words."
+            else f"No {receipt.leftovers.kind} of the store holds the words looked for."
         )
         left = f"{left if found else ''} NOT LOOKED THROUGH: {unread}." if unread else left
         return (
             f"Destroyed: {turns} turns, {units} facts. {left} "
+            f"Not looked for: {receipt.not_looked_for}. "
             f"Remains: {receipt.remains}. Not reached: {receipt.not_reached}."
         )
 

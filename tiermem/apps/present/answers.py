@@ -27,6 +27,8 @@ _WAYS: Mapping[Way, tuple[str, str]] = {
 }
 _AROUND = 1
 """Turns shown before and after a cited one."""
+_EDGES = 6
+"""Columns of a frame beside its title."""
 
 
 def said_lines(answer: Answer, titles: Mapping[str, str] | None = None) -> list[RenderableType]:
@@ -156,6 +158,11 @@ def page_view(
     grid = Table.grid(padding=(0, 1))
     grid.add_column(style="dim", justify="right", no_wrap=True)
     grid.add_column(overflow="fold")
+    named = f"session {show_controls(session or page.session)}, page {page.number}"
+    title = Text.assemble((short(page.id), "cyan"), f" · {named}")
+    if title.cell_len > console.width - _EDGES:
+        grid.add_row("", Text(named, style="dim"))
+        title = Text(short(page.id), "cyan")
     last = -1
     for number, line in enumerate(page.lines):
         if shown is not None and number not in shown:
@@ -170,9 +177,6 @@ def page_view(
         last = number
     if last + 1 < len(page.lines):
         grid.add_row("", Text("…", style="dim"))
-    title = Text.assemble(
-        (short(page.id), "cyan"), f" · session {show_controls(session or page.session)}, page {page.number}"
-    )
     sealed = f"sealed {when(page.sealed_at)}" if page.sealed_at else "open, still filling"
     foot = Text(
         f"{counted(len(page.lines), 'turn')} · {counted(page.tokens, 'token')} · {sealed}", style="dim"

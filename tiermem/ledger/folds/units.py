@@ -22,7 +22,8 @@ class UnitsFold:
     """Every unit in the order of creation.
 
     A unit is active unless it was retired or a unit that is not retired supersedes it. Retiring the
-    newer unit therefore brings the older one back.
+    newer unit therefore brings the older one back. A whole turn, which was recorded to be taken back, is not
+    active either while there are units of parts of it: they rest on the same words.
     """
 
     def __init__(self) -> None:
@@ -34,6 +35,7 @@ class UnitsFold:
         self._corrected_by: dict[UnitId, dict[UnitId, None]] = {}
         self._merged: dict[UnitId, MergedInto] = {}
         self._changed: dict[UnitId, int] = {}
+        self._whole_turns: set[UnitId] = set()
 
     def unit(self, unit_id: UnitId) -> SummaryUnit | None:
         """A unit by id, active or not, in its newest revision."""
@@ -41,9 +43,17 @@ class UnitsFold:
 
     def is_active(self, unit_id: UnitId) -> bool:
         """Whether default recall may show this unit."""
-        if unit_id not in self._units or unit_id in self._retired:
+        if unit_id not in self._units or unit_id in self._retired or self.is_in_parts(unit_id):
             return False
         return all(newer in self._retired for newer in self._superseded_by.get(unit_id, ()))
+
+    def is_in_parts(self, unit_id: UnitId) -> bool:
+        """Whether it is a whole turn, and other units rest on parts of it."""
+        if unit_id not in self._whole_turns:
+            return False
+        (words,) = self._units[unit_id].spans
+        others = (self._units[one].spans for one in self._by_page[words.page_id] if one != unit_id)
+        return any(all(map(words.contains, spans)) for spans in others)
 
     def retired_because(self, unit_id: UnitId) -> str | None:
         """Why a unit was retired; `None` when it was not."""
@@ -157,7 +167,16 @@ class UnitsFold:
         for older in unit.supersedes:
             self._superseded_by.setdefault(older, {})[unit.id] = None
             self._touch(older, seq)
+        if self._whole_turns:
+            on_pages = [one for span in unit.spans for one in self._by_page[span.page_id]]
+            for whole in self._whole_turns.intersection(on_pages):
+                self._touch(whole, seq)
         self._touch(unit.id, seq)
+
+    def put_whole_turn(self, unit: SummaryUnit, seq: int) -> None:
+        """Take in a unit of all words of a turn, which record `seq` brings so that it can be taken back."""
+        self._whole_turns.add(unit.id)
+        self.put_unit(unit, seq)
 
     def merge_units(self, unit: SummaryUnit, merged: MergedInto, seq: int) -> None:
         """Add a unit that others are merged into, from record `seq` on; a known one is ignored."""

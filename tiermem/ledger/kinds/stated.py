@@ -25,7 +25,7 @@ class Stated(Entry):
 def _fold(entry: Stated, record: Record, folds: Folds) -> None:
     if folds.unit(entry.unit.id) is None:
         folds.correct_units(entry.corrects, entry.unit.id)
-        folds.put_unit(entry.unit, record.seq)
+        (folds.put_whole_turn if entry.unit.is_extract else folds.put_unit)(entry.unit, record.seq)
 
 
 def _may_stay(entry: Stated, goes: WhatGoes, past: Past) -> Stated | None:

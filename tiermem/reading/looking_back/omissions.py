@@ -25,8 +25,8 @@ class PageOmissions:
     not on the pages, or plainly say otherwise. Those of pages that were read in one call are listed with the
     first of these pages, and only for the owner of the space.
 
-    `literals` includes rare words. A page distilled before rare words were counted keeps its old count, which
-    has none, so `lost` may hold more.
+    `literals` includes rare words. `lost_at_first` is counted by the rules of the version that summarised the
+    page, and so are `OmissionsAt` and the figures of `stats`.
     """
 
     page_id: PageId
@@ -58,7 +58,11 @@ class OmissionReport:
 
     @property
     def literals(self) -> int:
-        """How many numbers, dates, names, negated statements and rare words the pages hold."""
+        """How many numbers, dates, names, negated statements and rare words the pages hold.
+
+        Names are words with a capital that are not common; of German pages none is counted, since every noun
+        has one there. Dates in words, negation and rare words are found in English.
+        """
         return sum(page.literals for page in self.pages)
 
     @property

@@ -12,14 +12,15 @@ from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.looking_back.audit import WordsOnPage, words_on_pages
 from tiermem.salience import Judgement
 
-State = Literal["holds", "superseded", "merged", "withdrawn"]
+State = Literal["holds", "superseded", "merged", "withdrawn", "in_parts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitHistory:
     """One unit of a trail. `holds` says whether recall shows it; if not, `because` says why.
 
-    One that was `merged` says the same as the unit that replaced it (the first of `superseded_by`).
+    One that was `merged` says the same as the unit that replaced it (the first of `superseded_by`). A whole
+    turn that was restored is `in_parts` where there are units of parts of it.
     `outcomes` are the judgements that make up its weight, oldest first,
     and `promoted` says why it matters more than its maker judged, where they make it.
     """
@@ -61,7 +62,12 @@ def unit_history(
         unit=unit,
         words_on_page=words_on_pages(unit.spans, pages, context=context),
         holds=tier1.is_active(unit.id),
-        state=_state(withdrawn=withdrawn is not None, merged=merged is not None, superseded=bool(newer)),
+        state=_state(
+            withdrawn=withdrawn is not None,
+            merged=merged is not None,
+            superseded=bool(newer),
+            is_in_parts=tier1.is_in_parts(unit.id),
+        ),
         superseded_by=newer,
         because=because,
         outcomes=tier1.judgements(unit.id),
@@ -69,7 +75,9 @@ def unit_history(
     )
 
 
-def _state(*, withdrawn: bool, merged: bool, superseded: bool) -> State:
+def _state(*, withdrawn: bool, merged: bool, superseded: bool, is_in_parts: bool) -> State:
     if withdrawn:
         return "withdrawn"
-    return "merged" if merged else "superseded" if superseded else "holds"
+    if merged or superseded:
+        return "merged" if merged else "superseded"
+    return "in_parts" if is_in_parts else "holds"

@@ -110,7 +110,7 @@ function more(count) {
   return count > MOST_SHOWN ? h("p", { class: "quiet" }, `and ${number(count - MOST_SHOWN)} more`) : null;
 }
 
-function receipt({ erasure, leftovers, recorded_calls: calls, remains, not_reached: beyond }) {
+function receipt({ erasure, leftovers, recorded_calls: calls, remains, not_reached: beyond, not_looked_for: without }) {
   return [
     h(
       "ul",
@@ -120,7 +120,7 @@ function receipt({ erasure, leftovers, recorded_calls: calls, remains, not_reach
       h("li", {}, `${several(erasure.answers.length, "answer")} and ${several(erasure.findings.length, "finding")} went, ${several(calls, "recorded call")} destroyed`),
       h("li", {}, looked(leftovers)),
     ),
-    h("p", { class: "quiet" }, [remains, beyond].map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`).join(" ")),
+    h("p", { class: "quiet" }, [`not looked for: ${without}`, remains, beyond].map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`).join(" ")),
   ];
 }
 

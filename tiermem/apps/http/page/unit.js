@@ -6,7 +6,7 @@ import { h, tag } from "./dom.js";
 import { GRADES, recorded, said, several, short, to } from "./format.js";
 import { restoreDialog, withdrawDialog } from "./taking.js";
 
-const STATES = { holds: "good", superseded: "off", merged: "off", withdrawn: "bad" };
+const STATES = { holds: "good", superseded: "off", merged: "off", in_parts: "off", withdrawn: "bad" };
 const KINDS = { summary: "summarised", finding: "found for a question", quote: "the words themselves", stated: "stated to be remembered" };
 
 export async function unit(id) {
