@@ -1,6 +1,7 @@
-"""Everything that can go wrong above the page store, as one tree.
+"""Everything that can go wrong, as one tree.
 
 TierMemError
+├─ PageStoreError         an error of the page store (`Locked`, `Corrupt`, `Full`, …): see `pagestore.errors`
 ├─ InvalidInput           an argument or file that cannot be used; says which and why
 │  └─ NotDialogue         a file that is not dialogue; names the line
 ├─ UnknownId              no such space, answer, unit or finding
@@ -28,8 +29,6 @@ TierMemError
 │  ├─ TooLarge            more was sent at once than the server takes
 │  └─ ServerUnavailable   not reached, stopping, busy, or too slow; retrying may help
 └─ MemoryClosed           used after `close`, or closed while it was used
-
-Storage errors (`Locked`, `Corrupt`, `Full`, …) are `pagestore.errors`, below `PageStoreError`.
 """
 
 from __future__ import annotations
@@ -42,6 +41,7 @@ from reprlib import Repr
 from traceback import extract_tb
 
 import pagestore
+import pagestore.errors
 
 _LONGEST = 200
 """Characters of an unexpected error's message that are kept."""
@@ -53,8 +53,8 @@ _SHOWN = Repr()
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 80
 
 
-class TierMemError(Exception):
-    """Base of every error TierMem raises above the page store."""
+TierMemError = pagestore.errors.TierMemError
+"""Base of every error that TierMem and its page store raise."""
 
 
 class InvalidInput(TierMemError, ValueError):

@@ -17,7 +17,7 @@ import pytest
 import tiermem
 from pagestore import PageId, Span, Turn
 from pagestore.bundle import encode, verify_bundle
-from pagestore.errors import PageNotFound, PageStoreError
+from pagestore.errors import PageNotFound
 from tests.engines import quoting_engine
 from tests.reading.world import ListIndex
 from tiermem import AsyncMemory
@@ -482,7 +482,7 @@ class Everything:
         self.done.add(name)
         try:
             shown = repr(await getattr(boss, name)(*args, **kwargs))
-        except (TierMemError, PageStoreError) as error:
+        except TierMemError as error:
             shown = f"{type(error).__name__}: {error}"
         given = [one for value in (*args, *kwargs.values()) for one in _each(value)]
         for one in sorted(given, key=len, reverse=True):

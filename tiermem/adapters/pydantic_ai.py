@@ -8,7 +8,6 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import tiermem
-from pagestore.errors import PageStoreError
 from tiermem.adapters.finding import as_filters, in_thread, sources_for
 from tiermem.adapters.items import Items
 from tiermem.adapters.tools import INSTRUCTIONS, MemoryTools
@@ -64,7 +63,7 @@ def _retry_on_error(tool: Callable[_P, _R]) -> Callable[_P, _R]:
     def call(*args: _P.args, **keywords: _P.kwargs) -> _R:
         try:
             return tool(*args, **keywords)
-        except (TierMemError, PageStoreError) as error:
+        except TierMemError as error:
             raise ModelRetry(str(error)) from error
 
     return call

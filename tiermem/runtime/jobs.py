@@ -13,7 +13,6 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 
-from pagestore.errors import PageStoreError
 from tiermem.errors import TierMemError, unexpected
 
 log = logging.getLogger("tiermem")
@@ -113,7 +112,7 @@ class Jobs:
     async def _run(self, name: str, job: Job) -> None:
         try:
             await job()
-        except (TierMemError, PageStoreError) as error:
+        except TierMemError as error:
             self.note([f"{name} failed and stays pending: {error}"])
         except Exception as error:  # noqa: BLE001  # noted, and logged as an error
             self.note([f"{name} failed and stays pending: {unexpected(error, name)}"])

@@ -280,7 +280,7 @@ class Writer:
                 )
             try:
                 entry = await self._redistil(page)
-            except (TierMemError, PageStoreError):
+            except TierMemError:
                 raise
             except Exception as error:
                 raise Unexpected(unexpected(error, f"distilling page {page.id} again")) from error
@@ -697,14 +697,14 @@ class Writer:
             async with self.recording("distil"):
                 pages = [self.readable_page(await self._ledger.page(info.id)) for info in infos]
                 outcomes = await distil(pages, self._engine, self._options.trust)
-        except (TierMemError, Corrupt) as error:
+        except TierMemError as error:
+            if isinstance(error, PageStoreError) and not isinstance(error, Corrupt):
+                raise
             down = isinstance(error, ModelUnavailable | ModelRefused)
             run.failed_in_a_row += down
             if len(infos) > 1 and not down:
                 return await self._distil_each(run, infos)
             return tuple(Unfinished(stage="distil", what=info.id, reason=repr(error)) for info in infos)
-        except PageStoreError:
-            raise
         except Exception as error:  # noqa: BLE001  # whatever a page does, the others go on; it is on record
             if len(infos) > 1:
                 return await self._distil_each(run, infos)
@@ -738,7 +738,7 @@ class Writer:
             await write_conclusion(self._ledger, entry, since=since, step="distil", usage=entry.usage)
         except ErasedMeanwhile as error:
             return Unfinished(stage="distil", what=entry.page_id, reason=repr(error))
-        except (TierMemError, PageStoreError):
+        except TierMemError:
             raise
         except Exception as error:  # noqa: BLE001  # as above
             return _set_aside(entry.page_id, error)

@@ -17,7 +17,6 @@ from pydantic import Field, ValidationError
 
 import tiermem
 from pagestore import Page
-from pagestore.errors import PageStoreError
 from tiermem.apps.present.as_json import plain
 from tiermem.errors import InvalidInput, TierMemError, not_one_of
 from tiermem.model import Answer, Evidence
@@ -173,7 +172,7 @@ def _explain_errors(call: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable
     async def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return await call(*args, **kwargs)
-        except (TierMemError, PageStoreError) as error:
+        except TierMemError as error:
             raise ToolError(str(error)) from error
 
     return run
