@@ -57,7 +57,7 @@ def read_dialogue(
     What a model thought is not among its words; with `keep_thinking` it is in the metadata, under `thinking`.
 
     Records that cannot be read are skipped, and a warning says how many; more of these than turns refuse the
-    file, and with `strict` one does. In place of the warning `on_skipped` is called for each of them, with its
+    file, and with `strict` one does. In place of the warning `on_skipped` is called for each record, with its
     place and the reason.
     """
     if format not in get_args(Format):
@@ -87,16 +87,7 @@ def read_dialogue(
             )
     except InvalidInput as error:
         raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
-    turns = sum(conversation.turns for conversation in conversations)
-    if skipped and not turns:
-        raise NotDialogue(f"{name!r} is not dialogue: {skipped[0]}. {OTHER_FORMAT}")
-    if len(skipped) > turns:
-        raise NotDialogue(
-            f"{name!r} is not dialogue: {len(skipped):,} of {len(skipped) + turns:,} records cannot be read, "
-            f"the first of them {skipped[0]}. {OTHER_FORMAT}"
-        )
-    if not turns:
-        raise NotDialogue(f"{name!r} is not dialogue: it holds no turn")
+    _require_turns(name, sum(conversation.turns for conversation in conversations), skipped)
     if on_skipped is not None:
         for reason in skipped:
             on_skipped(f"{name!r}, {reason}")
@@ -108,6 +99,19 @@ def read_dialogue(
             skipped[0],
         )
     return conversations
+
+
+def _require_turns(name: str, turns: int, skipped: list[str]) -> None:
+    """Raise `NotDialogue` where no turn was read, or fewer turns than records were skipped."""
+    if skipped and not turns:
+        raise NotDialogue(f"{name!r} is not dialogue: {skipped[0]}. {OTHER_FORMAT}")
+    if len(skipped) > turns:
+        raise NotDialogue(
+            f"{name!r} is not dialogue: {len(skipped):,} of {len(skipped) + turns:,} records cannot be read, "
+            f"the first of them {skipped[0]}. {OTHER_FORMAT}"
+        )
+    if not turns:
+        raise NotDialogue(f"{name!r} is not dialogue: it holds no turn")
 
 
 def _with_own_names(conversation: Conversation) -> Conversation:

@@ -1,8 +1,8 @@
 """Fits a value to the JSON schema of a reply where models leave it in small ways.
 
 Numbers and flags given as text, null for a flag or a list, one item in place of a list, and a reply in a list
-of one or under the name of its schema. No word is changed, and what fits nothing stays as it is, to be refused
-by the strict validation.
+of one or under the name of its schema. No word is changed, and what fits nothing stays as it is, to be
+refused by the strict validation.
 """
 
 from __future__ import annotations
