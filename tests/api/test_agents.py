@@ -232,7 +232,7 @@ async def test_an_agent_changes_its_own_alone_and_learns_nothing_of_the_others()
         page = await memory.page(secret.spans[0].page_id)
         for unit_id in (secret.id, public.id, "u1:" + "0" * 32):
             for refused in (
-                boss.withdraw(unit_id, reason="no"), boss.restore(unit_id, reason="no"),
+                boss.withdraw(unit_id, reason="no"), boss.reinstate(unit_id, reason="no"),
                 boss.correct(unit_id, "The vault is open to all."), boss.share(unit_id, reason="no"),
             ):  # fmt: skip
                 with pytest.raises(UnknownId, match="has no unit"):
@@ -522,7 +522,7 @@ class Everything:
             await self.ask(boss, name, id_)
         for name in ("omissions", "redistil"):
             await self.ask(boss, name, id_)
-        for name in ("withdraw", "restore", "share", "unshare"):
+        for name in ("withdraw", "reinstate", "share", "unshare"):
             await self.ask(boss, name, id_, reason="no")
         await self.ask(boss, "correct", id_, "The vault of the blue house is open.")
         await self.ask(boss, "replay", id_, rerun=True)

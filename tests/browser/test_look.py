@@ -175,7 +175,7 @@ def test_a_session_is_erased_whole(look: Looks, store: Path) -> None:
     page.get_by_text("3 turns erased").wait_for()
 
 
-def test_a_unit_is_withdrawn_with_its_words_and_restored(look: Looks, store: Path) -> None:
+def test_a_unit_is_withdrawn_with_its_words_and_reinstated(look: Looks, store: Path) -> None:
     page = look(store, write=True)
     goes(page, "#/search?q=cabin%20costs")
     page.locator("li", has_text="240 euros").get_by_role("link", name="history").click()
@@ -184,9 +184,9 @@ def test_a_unit_is_withdrawn_with_its_words_and_restored(look: Looks, store: Pat
     page.get_by_role("button", name="Withdraw", exact=True).click()
     page.get_by_role("button", name="Close").click()
     page.locator(".note", has_text="it was a guess").wait_for()
-    page.get_by_role("button", name="Restore …").click()
+    page.get_by_role("button", name="Reinstate …").click()
     page.get_by_label("Reason").fill("it was right")
-    page.get_by_role("button", name="Restore", exact=True).click()
+    page.get_by_role("button", name="Reinstate", exact=True).click()
     page.get_by_role("button", name="Close").click()
     page.get_by_role("button", name="Withdraw …").wait_for()
 

@@ -34,7 +34,7 @@ _OPERATIONS = {
     "erase": "delete_memory",
     "recall": "search_memory",
     "remember": "create_memory",
-    "restore": "update_memory",
+    "reinstate": "update_memory",
     "search": "search_memory",
     "withdraw": "update_memory",
 }

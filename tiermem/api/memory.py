@@ -100,8 +100,8 @@ from tiermem.writing import (
     DistilReport,
     Judged,
     Progress,
+    ReinstatedUnit,
     Remembered,
-    Restored,
     Selection,
     Unfinished,
     Withdrawn,
@@ -841,7 +841,7 @@ class AsyncMemory:
         The words that only it rests on stay on their page, are shown as taken back, with the reason, and are
         no evidence: no answer, context or unit is made of them. Words that a unit which holds rests on too
         stay evidence; `Withdrawn.beside` names these. What other words tell of the same stays.
-        The record of both stays, and `units(as_of=…)` shows what held when. `restore` undoes it. With
+        The record of both stays, and `units(as_of=…)` shows what held when. `reinstate` undoes it. With
         `dry_run` nothing is done, and the report says what would be; it needs no reason. Raises `UnknownId`.
         """
         tried, named = arguments.switch(dry_run, "dry_run"), arguments.unit_or_turn(unit_id)
@@ -861,7 +861,7 @@ class AsyncMemory:
         )
 
     @operation("write", finish=True)
-    async def restore(self, unit_id: str, *, reason: str) -> Restored:
+    async def reinstate(self, unit_id: str, *, reason: str) -> ReinstatedUnit:
         """Undo `withdraw`: the unit holds again, its words are evidence, what it supersedes does not hold.
 
         The address of a turn names what of it was withdrawn.
@@ -872,7 +872,7 @@ class AsyncMemory:
         why = arguments.reason(reason)
         unit = self._caller.own_unit(await self._caller.reader.unit_on_turn(named, withdrawn=True))
         async with self._lock.shared():
-            return await components.writer.restore(unit, why)
+            return await components.writer.reinstate(unit, why)
 
     @operation("write", finish=True)
     @spelled_out(Attribution)

@@ -104,7 +104,7 @@ class Withdrawn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class ReinstatedUnit:
     """A unit that was withdrawn and is so no longer, and the units that it supersedes again.
 
     It holds unless a newer one supersedes it: then that is `superseded_by`.
