@@ -34,6 +34,8 @@ TierMemError
 from __future__ import annotations
 
 import logging
+import re
+import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -248,6 +250,19 @@ def unknown_keyword(method: str, given: str, known: Iterable[str]) -> TypeError:
     elif given in _SPACES:
         what = f"users have spaces of their own, open(…, space='ann'); {what}"
     return TypeError(f"{method}() has no argument {given!r}: {what}")
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs what an extra of this package needs; it works without a release."""
+    from importlib import metadata  # which takes time to load
+
+    try:
+        declared = metadata.requires("tiermem") or []
+    except metadata.PackageNotFoundError:
+        declared = []
+    of_extra = re.compile(rf"""(.+?)\s*;.*\bextra == ["']{re.escape(extra)}["']""")
+    needed = [found[1] for one in declared if (found := of_extra.match(one))]
+    return shlex.join(("pip", "install", *(needed or [f"tiermem[{extra}]"])))
 
 
 def unexpected(error: Exception, what: str) -> str:

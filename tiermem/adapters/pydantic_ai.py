@@ -11,7 +11,7 @@ import tiermem
 from tiermem.adapters.finding import as_filters, in_thread, sources_for
 from tiermem.adapters.items import Items
 from tiermem.adapters.tools import INSTRUCTIONS, MemoryTools
-from tiermem.errors import InvalidInput, TierMemError
+from tiermem.errors import InvalidInput, TierMemError, install_command
 
 try:
     from pydantic_ai import FunctionToolset, ModelRetry
@@ -28,7 +28,7 @@ try:
         UserPromptPart,
     )
 except ImportError as error:
-    raise InvalidInput(f"Pydantic AI needs an extra: pip install 'tiermem[pydantic-ai]' ({error})") from error
+    raise InvalidInput(f"Pydantic AI needs an extra: {install_command('pydantic-ai')} ({error})") from error
 
 __all__ = ["TierMemHistory", "memory_toolset", "said_in"]
 

@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError
 import tiermem
 from pagestore import Page
 from tiermem.apps.present.as_json import plain
-from tiermem.errors import InvalidInput, TierMemError, not_one_of
+from tiermem.errors import InvalidInput, TierMemError, install_command, not_one_of
 from tiermem.model import Answer, Evidence
 from tiermem.trust import DEFAULT_TRUST
 
@@ -30,7 +30,7 @@ try:
     from tiermem.apps.mcp.stdio import open_stdio
 except ImportError as error:
     raise InvalidInput(
-        f"the Model Context Protocol needs an extra: pip install 'tiermem[mcp]' ({error})"
+        f"the Model Context Protocol needs an extra: {install_command('mcp')} ({error})"
     ) from error
 
 _ERRORS_SHOWN = 3
