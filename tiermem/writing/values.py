@@ -46,6 +46,11 @@ class Unfinished:
     def __str__(self) -> str:
         return f"{self.stage} of {self.what} stays pending: {self.reason}"
 
+    @property
+    def kind(self) -> str:
+        """The step and the reason: what several failures have in common."""
+        return f"{self.stage}: {self.reason}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projected:
