@@ -592,7 +592,7 @@ class AsyncMemory:
 
     @operation("read")
     async def answers(self) -> tuple[AnswerInfo, ...]:
-        """Every answer given, oldest first: id, question, time, route."""
+        """Every answer given, oldest first: id, question, beginning of the answer, time, route."""
         return self._caller.reader.answers()
 
     @operation("read")

@@ -15,6 +15,10 @@ from tiermem.ledger.kinds.spent import Spent
 from tiermem.model import Answer, Finding, Trace
 
 
+_LONGEST = 200
+"""Characters of an answer that lists of answers have."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered(Entry):
     """An answer with its trace, and the findings it leaves pending."""
@@ -39,6 +43,7 @@ def _fold(entry: Answered, record: Record, folds: Folds) -> None:
         seq=record.seq,
         summary_tokens=answer.trace.summary_tokens,
         agent=answer.trace.agent,
+        text=(str(answer.said[0]) if answer.said else answer.text)[:_LONGEST],
     )
     folds.put_answer(given)
     cited = dict.fromkeys(one.unit_id for one in answer.citations if one.unit_id is not None)

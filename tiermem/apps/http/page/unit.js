@@ -3,7 +3,7 @@
 import { call, may } from "./api.js";
 import { fillPlaces } from "./answer.js";
 import { h, tag } from "./dom.js";
-import { GRADES, recorded, said, several, short, to } from "./format.js";
+import { SUPPORT, recorded, said, several, short, to } from "./format.js";
 import { reinstateDialog, withdrawDialog } from "./taking.js";
 
 const STATES = { holds: "good", superseded: "off", merged: "off", withdrawn: "bad" };
@@ -40,7 +40,7 @@ function step(one, id) {
       "p",
       { class: "meta" },
       tag(one.state, STATES[one.state]),
-      tag((GRADES[it.support] || [it.support])[0], it.support),
+      tag((SUPPORT[it.support] || [it.support])[0], it.support),
       h("span", { class: "quiet" }, [KINDS[it.kind] || it.kind, it.made_by && `by ${it.made_by}`, it.event_at && `happened ${said(it.event_at)}`].filter(Boolean).join(" · ")),
     ),
     h("p", { class: "statement" }, it.id === id ? it.text : h("a", { href: to("unit", it.id) }, it.text)),
