@@ -14,7 +14,6 @@ from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
 from tiermem.ledger.kinds.spent import Spent
 from tiermem.model import Answer, Finding, Trace
 
-
 _LONGEST = 200
 """Characters of an answer that lists of answers have."""
 
