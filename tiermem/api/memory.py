@@ -154,7 +154,7 @@ class AsyncMemory:
 
         `engine` is `"model"`, `"local"`, `"auto"` (a model when `Settings.model` names one) or an `Engine`.
         `overrides` are fields of `Settings` (an unknown one, or a value that is not known, is
-        `InvalidInput` and names what there is), or ready parts: `model` a `LanguageModel`,
+        `InvalidInput` and names what there is), or ready parts: `model` a `LanguageModel` or a function,
         `embedder` an `Embedder`, `index` an `Index`, `reranker` a `Reranker`.
         With `create=False` an unknown space is `UnknownId`. With `reindex=True` the index of the whole
         store is deleted first (on a server what is there of this store, and not what is of others) and
@@ -209,7 +209,7 @@ class AsyncMemory:
 
     @property
     def engine(self) -> str:
-        """Who reasons: `local`, or the model's name."""
+        """Who reasons: `local`, `model:` with the model's name, or the name of an `Engine`."""
         return self._open_components.engine.name
 
     @property
