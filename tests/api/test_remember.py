@@ -292,3 +292,24 @@ def test_what_is_longer_than_a_page_is_not_remembered_in_part(open_memory: OpenM
     with pytest.raises(InvalidInput, match="too long to be remembered as one fact"):
         memory.remember("Ann owns " + ", ".join(f"thing number {n}" for n in range(40)) + ".")
     assert memory.stats().turns == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ビスケットは鶏肉アレルギーです。",
+        "私は東京に住んでいます。",
+        "我上周搬到了柏林。",
+        "犬がいる",
+        "ผมอาศัยอยู่ที่กรุงเทพ",
+        "나는 서울에 산다.",
+    ],
+)
+def test_a_sentence_of_a_script_without_spaces_is_remembered(memory: tiermem.Memory, text: str) -> None:
+    assert memory.remember(text, speaker="Ann").unit.text == text
+
+
+@pytest.mark.parametrize("text", ["はい", "好", "Yes", "🙂", "🙂🙂"])
+def test_a_single_word_is_not_remembered_in_any_script(memory: tiermem.Memory, text: str) -> None:
+    with pytest.raises(InvalidInput, match="too few words"):
+        memory.remember(text, speaker="Ann")

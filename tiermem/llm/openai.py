@@ -119,9 +119,9 @@ class OpenAIModel:
         endpoint = self._roles.get(call.role, self._main)
         async with self._turn(endpoint) as client:
             body, usage = await self._negotiate(client, endpoint, call)
-        redact = self._redactions[endpoint].in_reply
-        model = wire.model_in(body, redact) or endpoint.model
-        return Reply(text=wire.answer_in(body, redact), usage=usage, model=model)
+        redaction = self._redactions[endpoint]
+        model = wire.model_in(body, redaction.in_reply) or endpoint.model
+        return Reply(text=wire.answer_in(body, redaction), usage=usage, model=model)
 
     async def _negotiate(self, client: AsyncOpenAI, endpoint: Endpoint, call: Call) -> tuple[Any, Usage]:
         request_format = self._formats.get(endpoint, RequestFormat())
