@@ -306,7 +306,7 @@ def test_what_is_longer_than_a_page_is_not_remembered_in_part(open_memory: OpenM
     ],
 )
 def test_a_sentence_of_a_script_without_spaces_is_remembered(memory: tiermem.Memory, text: str) -> None:
-    assert memory.remember(text, speaker="Ann").unit.text == text
+    assert memory.remember(text, speaker="Ann").unit.text == f"Ann: {text}"
 
 
 @pytest.mark.parametrize("text", ["はい", "好", "Yes", "🙂", "🙂🙂"])
