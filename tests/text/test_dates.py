@@ -90,6 +90,21 @@ def test_an_expression_means_these_days_when_said_on_monday_8_may_2023(said: str
 
 @pytest.mark.parametrize(
     "said",
+    [
+        "We leave on Friday 13 May.",
+        "We met on Monday, 7 May 2023.",
+        "The vet is on Friday 11th.",
+        "We met on the 3rd.",
+        "The 3rd was hot. We met on the 4th.",
+        "The party is on Tuesday the 30th of February.",
+    ],
+)
+def test_a_weekday_and_a_day_that_do_not_agree_and_a_day_alone_are_no_date(said: str) -> None:
+    assert resolve_dates(said, MONDAY) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
     ["May I ask you?", "I march on", "the other day", "We walk 5 miles", "31 April 2023x", "2077 dollars"],
 )
 def test_what_only_looks_like_a_date_is_none(said: str) -> None:

@@ -57,10 +57,10 @@ _AFTER = _compile(
 
 
 _BOUND_BEFORE = _compile(
-    rf"\b(?:until|till?|by|through|since|before|after|from|up\s++to|as\s++of|from\b.{{1,40}}?\bto)\s++"
+    rf"\b(?:(?:un)?til{{1,2}}|by|through|since|before|after|from|up\s++to|as\s++of|from\b.{{1,40}}?\bto)\s++"
     rf"(?:(?:the|next|this)\s++)*(?:(?:{'|'.join(WEEKDAYS)}),?\s++(?:the\s++)?)?\Z"
 )
-_BOUND = _compile(r"(?:until|till?|by|since)\b")
+_BOUND = _compile(r"(?:(?:un)?til{1,2}|by|since)\b")
 """Words by which a date is the end or the beginning of something that lasts, or a limit."""
 _VAGUE = _compile(r"\b(?:couple|few)\b")
 

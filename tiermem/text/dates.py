@@ -294,14 +294,6 @@ def weekday_before(text: str, start: int) -> int | None:
     return None if found is None else _weekday_number(found["weekday"])
 
 
-def _agreeing(weekday: int, days: Iterable[date]) -> list[date]:
-    """The days that are this weekday; `ValueError` where none is, so that no part is read alone."""
-    agreeing = [day for day in days if day.weekday() == weekday]
-    if not agreeing:
-        raise ValueError("weekday and day do not agree")
-    return agreeing
-
-
 def _nearest_year(match: re.Match[str], month: int, day: int, said: date) -> int:
     """The year that brings a date without one closest to the day it was said.
 
@@ -310,9 +302,6 @@ def _nearest_year(match: re.Match[str], month: int, day: int, said: date) -> int
     """
     years = [said.year - 1, said.year, said.year + 1]
     usable = [year for year in years if day <= monthrange(year, month)[1]]
-    weekday = weekday_before(match.string, match.start())
-    if weekday is not None:
-        usable = [one.year for one in _agreeing(weekday, (date(year, month, day) for year in usable))]
     nearest = min(usable, key=lambda year: abs((date(year, month, day) - said).days))
     ahead = (date(nearest, month, day) - said).days
     opposite, other = ("past", nearest - 1) if ahead > 0 else ("future", nearest + 1)
@@ -350,12 +339,13 @@ def _order_in(text: str) -> str | None:
 
 def _day_month(match: re.Match[str], said: date | None) -> DateMention | None:
     month, day = _month_number(match["month"]), int(match["day"])
-    if match["year"]:
-        named, weekday = date(int(match["year"]), month, day), weekday_before(match.string, match.start())
-        return _one_day(match, named if weekday is None else _agreeing(weekday, (named,))[0], kind="absolute")
-    if said is None or day < 1:
+    if not match["year"] and (said is None or day < 1):
         return None
-    return _one_day(match, date(_nearest_year(match, month, day, said), month, day), kind="absolute")
+    year = int(match["year"]) if said is None or match["year"] else _nearest_year(match, month, day, said)
+    named, weekday = date(year, month, day), weekday_before(match.string, match.start())
+    if weekday not in (None, named.weekday()):
+        raise ValueError("weekday and day do not agree")  # no part of it is read alone
+    return _one_day(match, named, kind="absolute")
 
 
 def _days_of_month(match: re.Match[str], said: date | None) -> DateMention | None:
@@ -388,11 +378,11 @@ def _day_alone(match: re.Match[str], said: date) -> DateMention | None:
     near = [add_months(said, step) for step in range(-2, 3)]
     days = [one.replace(day=number) for one in near if 1 <= number <= monthrange(one.year, one.month)[1]]
     if weekday:
-        agreeing = _agreeing(_weekday_number(weekday), days)
+        agreeing = [one for one in days if one.weekday() == _weekday_number(weekday)]
         on_side = [one for one in agreeing if one >= said] if tense == "future" else agreeing
         on_side = [one for one in agreeing if one <= said] if tense == "past" else on_side
         if len(on_side) != 1:
-            raise ValueError("weekday and day agree in several months, or in none on the side of the tense")
+            raise ValueError("weekday and day agree in none of these months, or in several")
         return _one_day(match, on_side[0])
     months = _months_beside(match, said, tense)
     if months:
