@@ -1,6 +1,6 @@
 """Everything that can go wrong in the page store, as one tree.
 
-PageStoreError
+PageStoreError          a `TierMemError`, as all errors of `tiermem` are
 ├─ NotAStore          the directory is no TierMem store
 ├─ NewerFormat        written by a newer version
 ├─ OlderFormat        written in a form that this version does not read
@@ -23,7 +23,11 @@ No other error is meant to leave the package, but those of a caller's own clock,
 from __future__ import annotations
 
 
-class PageStoreError(Exception):
+class TierMemError(Exception):
+    """Base of every error that TierMem and its page store raise."""
+
+
+class PageStoreError(TierMemError):
     """Base of every error the page store raises."""
 
 

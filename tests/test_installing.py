@@ -1,10 +1,12 @@
 """What an installation brings: the two packages and extras for what not all need."""
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from eval.systems.ranking import Bm25System
 from pagestore import EstimateCounter
 from tests.eval.tiny import sessions
 from tiermem.apps.cli.app import app
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -80,6 +82,15 @@ def package(requirement: str) -> str:
     return re.split(r"[^\w-]", requirement)[0].replace("-", "_")
 
 
+def command_for(extra: str) -> str:
+    """The command that installs the packages of an extra, as the metadata of the installation name them."""
+    declared = metadata.requires("tiermem") or []
+    needed = [one.partition(";")[0] for one in declared if one.endswith(f"extra == '{extra}'")]
+    named = {package(one) for one in PROJECT["optional-dependencies"][extra]} - {"tiermem"}
+    assert {package(one) for one in needed} >= named
+    return shlex.join(["pip", "install", *needed])
+
+
 @pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
     """An environment in which the packages of an extra are not installed."""
@@ -99,10 +110,24 @@ def test_without_what_embeds_words_are_searched_and_everybody_is_told_which_extr
         assert "chicken" in memory.ask("What is Biscuit allergic to?").text
         problem = memory.stats().problems[-1]
     assert "by its words alone" in problem
-    assert f"pip install 'tiermem[{without}]'" in problem
+    assert command_for(without) in problem
     examined = CliRunner().invoke(app, ["doctor", "--store", str(tmp_path / "memory")])
     assert examined.exit_code == 1
-    assert f"pip install 'tiermem[{without}]'" in examined.output
+    assert command_for(without) in " ".join(examined.output.split())
+
+
+def test_without_metadata_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def requires(name: str) -> list[str]:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "requires", requires)
+    assert install_command("local") == "pip install 'tiermem[local]'"
+
+
+@pytest.mark.parametrize("extra", sorted({*PROJECT["optional-dependencies"]} - {"dev", "tests", "docs"}))
+def test_an_extra_is_installed_by_the_packages_it_names(extra: str) -> None:
+    assert install_command(extra) == command_for(extra)
+    assert "tiermem" not in install_command(extra)
 
 
 @pytest.mark.parametrize("without", ["model"], indirect=True)
@@ -110,14 +135,14 @@ def test_without_what_embeds_words_are_searched_and_everybody_is_told_which_extr
 def test_a_model_without_its_client_is_refused_with_the_extra_that_brings_it(
     without: str, named: dict[str, Any], tmp_path: Path
 ) -> None:
-    with pytest.raises(InvalidInput, match=re.escape(f"pip install 'tiermem[{without}]'")):
+    with pytest.raises(InvalidInput, match=re.escape(command_for(without))):
         tiermem.open(tmp_path / "memory", **named)
 
 
 @pytest.mark.parametrize("without", ["eval"], indirect=True)
 @pytest.mark.anyio
 async def test_evaluation_without_its_baseline_names_the_extra(without: str) -> None:
-    with pytest.raises(InvalidInput, match=re.escape(f"pip install 'tiermem[{without}]'")):
+    with pytest.raises(InvalidInput, match=re.escape(command_for(without))):
         await Bm25System(EstimateCounter()).observe(sessions())
 
 
@@ -128,7 +153,7 @@ def test_serving_agents_without_their_protocol_names_the_extra(
     for name in [name for name in sys.modules if name.startswith(("mcp.", "tiermem.apps.mcp"))]:
         monkeypatch.delitem(sys.modules, name)
     done = CliRunner().invoke(app, ["mcp", "--store", str(tmp_path / "memory")])
-    assert f"pip install 'tiermem[{without}]'" in " ".join(done.stderr.split())
+    assert command_for(without) in " ".join(done.stderr.split())
     assert not (tmp_path / "memory").exists()
 
 
@@ -139,13 +164,13 @@ def test_serving_over_http_without_its_server_names_the_extra(
     for name in [name for name in sys.modules if name.startswith(("starlette.", "tiermem.apps.http"))]:
         monkeypatch.delitem(sys.modules, name)
     done = CliRunner().invoke(app, ["serve", "--store", str(tmp_path / "memory")])
-    assert f"pip install 'tiermem[{without}]'" in " ".join(done.stderr.split())
+    assert command_for(without) in " ".join(done.stderr.split())
     assert not (tmp_path / "memory").exists()
 
 
 @pytest.mark.parametrize("without", ["remote"], indirect=True)
 def test_a_memory_over_http_without_its_client_names_the_extra(without: str) -> None:
-    with pytest.raises(InvalidInput, match=re.escape(f"pip install 'tiermem[{without}]'")):
+    with pytest.raises(InvalidInput, match=re.escape(command_for(without))):
         tiermem.open("http://127.0.0.1:9")
 
 

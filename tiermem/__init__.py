@@ -107,8 +107,8 @@ if TYPE_CHECKING:
         Judged,
         MergedUnits,
         NearUnits,
+        ReinstatedUnit,
         Remembered,
-        Restored,
         Withdrawn,
     )
 
@@ -129,7 +129,7 @@ _HOMES = {
     "tiermem.settings": "Settings",
     "tiermem.workspace": "Admitted Eviction Item",
     "tiermem.writing": """
-        Consolidation Credit Erasure Judged MergedUnits NearUnits Remembered Restored
+        Consolidation Credit Erasure Judged MergedUnits NearUnits Remembered ReinstatedUnit
         Withdrawn
     """,
 }
@@ -199,10 +199,10 @@ __all__ = [
     "Recollection",
     "Redistilled",
     "Reindexed",
+    "ReinstatedUnit",
     "Rejected",
     "Remembered",
     "Replay",
-    "Restored",
     "Round",
     "SavedSpace",
     "Search",

@@ -1,6 +1,7 @@
-"""Everything that can go wrong above the page store, as one tree.
+"""Everything that can go wrong, as one tree.
 
 TierMemError
+├─ PageStoreError         an error of the page store (`Locked`, `Corrupt`, `Full`, …): see `pagestore.errors`
 ├─ InvalidInput           an argument or file that cannot be used; says which and why
 │  └─ NotDialogue         a file that is not dialogue; names the line
 ├─ UnknownId              no such space, answer, unit or finding
@@ -28,13 +29,13 @@ TierMemError
 │  ├─ TooLarge            more was sent at once than the server takes
 │  └─ ServerUnavailable   not reached, stopping, busy, or too slow; retrying may help
 └─ MemoryClosed           used after `close`, or closed while it was used
-
-Storage errors (`Locked`, `Corrupt`, `Full`, …) are `pagestore.errors`, below `PageStoreError`.
 """
 
 from __future__ import annotations
 
 import logging
+import re
+import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -42,6 +43,7 @@ from reprlib import Repr
 from traceback import extract_tb
 
 import pagestore
+import pagestore.errors
 
 _LONGEST = 200
 """Characters of an unexpected error's message that are kept."""
@@ -53,8 +55,8 @@ _SHOWN = Repr()
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 80
 
 
-class TierMemError(Exception):
-    """Base of every error TierMem raises above the page store."""
+TierMemError = pagestore.errors.TierMemError
+"""Base of every error that TierMem and its page store raise."""
 
 
 class InvalidInput(TierMemError, ValueError):
@@ -248,6 +250,19 @@ def unknown_keyword(method: str, given: str, known: Iterable[str]) -> TypeError:
     elif given in _SPACES:
         what = f"users have spaces of their own, open(…, space='ann'); {what}"
     return TypeError(f"{method}() has no argument {given!r}: {what}")
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs what an extra of this package needs; it works without a release."""
+    from importlib import metadata  # which takes time to load
+
+    try:
+        declared = metadata.requires("tiermem") or []
+    except metadata.PackageNotFoundError:
+        declared = []
+    of_extra = re.compile(rf"""(.+?)\s*;.*\bextra == ["']{re.escape(extra)}["']""")
+    needed = [found[1] for one in declared if (found := of_extra.match(one))]
+    return shlex.join(("pip", "install", *(needed or [f"tiermem[{extra}]"])))
 
 
 def unexpected(error: Exception, what: str) -> str:

@@ -24,7 +24,7 @@ date. Every other one that an entry of the ledger holds is somebody's words, whi
 """
 
 Support = Literal["quoted", "computed", "worded"]
-"""What code checked of a wording against the words it cites; no label says that the wording is true.
+"""What code checked of a wording against the words it cites; none of them says that the wording is true.
 
 `quoted`: every item is a literal run of words of one cited sentence, or the name of its speaker. `computed`:
 dates are counted from a relative expression of a cited sentence, the rest is quoted. `worded`: the quotes are

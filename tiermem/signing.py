@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pagestore import Checkpoint
 from pagestore.bundle import Signature
-from tiermem.errors import BadSignature, InvalidInput, SigningUnavailable
+from tiermem.errors import BadSignature, InvalidInput, SigningUnavailable, install_command
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -93,5 +93,5 @@ def with_cryptography() -> None:
         import cryptography  # noqa: F401  (only whether it is there)
     except ImportError as error:
         raise SigningUnavailable(
-            "signatures need the package `cryptography`: pip install 'tiermem[sign]'"
+            f"signatures need the package `cryptography`: {install_command('sign')}"
         ) from error

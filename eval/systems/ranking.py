@@ -17,7 +17,7 @@ from eval.corpus import Corpus, Document, anybody
 from eval.types import Level, Passage, Retriever, Session
 from pagestore import TokenCounter, Turn
 from tiermem.embedding.interface import Embedder
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 from tiermem.text import stems
 
 RRF: Final = 60
@@ -69,7 +69,7 @@ def okapi(documents: Sequence[Sequence[str]]) -> Any:
     try:
         from rank_bm25 import BM25Okapi
     except ImportError as error:
-        needs = "BM25 needs an extra: pip install 'tiermem[eval]'"
+        needs = f"BM25 needs an extra: {install_command('eval')}"
         raise InvalidInput(f"{needs} ({error})") from error
     return BM25Okapi(documents, k1=1.5, b=0.75)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -46,5 +46,5 @@ def test_without_its_framework_an_adapter_names_the_extra(name: str, monkeypatch
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, IMPORTED[name], None)
     monkeypatch.delitem(sys.modules, f"tiermem.adapters.{name}", raising=False)
-    with pytest.raises(InvalidInput, match=re.escape(f"pip install 'tiermem[{name.replace('_', '-')}]'")):
+    with pytest.raises(InvalidInput, match=re.escape(install_command(name.replace("_", "-")))):
         importlib.import_module(f"tiermem.adapters.{name}")

@@ -17,7 +17,7 @@ import pytest
 import tiermem
 from pagestore import PageId, Span, Turn
 from pagestore.bundle import encode, verify_bundle
-from pagestore.errors import PageNotFound, PageStoreError
+from pagestore.errors import PageNotFound
 from tests.engines import quoting_engine
 from tests.reading.world import ListIndex
 from tiermem import AsyncMemory
@@ -232,7 +232,7 @@ async def test_an_agent_changes_its_own_alone_and_learns_nothing_of_the_others()
         page = await memory.page(secret.spans[0].page_id)
         for unit_id in (secret.id, public.id, "u1:" + "0" * 32):
             for refused in (
-                boss.withdraw(unit_id, reason="no"), boss.restore(unit_id, reason="no"),
+                boss.withdraw(unit_id, reason="no"), boss.reinstate(unit_id, reason="no"),
                 boss.correct(unit_id, "The vault is open to all."), boss.share(unit_id, reason="no"),
             ):  # fmt: skip
                 refusal = "is not its own" if unit_id == public.id else "has no unit"
@@ -486,7 +486,7 @@ class Everything:
         self.done.add(name)
         try:
             shown = repr(await getattr(boss, name)(*args, **kwargs))
-        except (TierMemError, PageStoreError) as error:
+        except TierMemError as error:
             shown = f"{type(error).__name__}: {error}"
         given = [one for value in (*args, *kwargs.values()) for one in _each(value)]
         for one in sorted(given, key=len, reverse=True):
@@ -526,7 +526,7 @@ class Everything:
             await self.ask(boss, name, id_)
         for name in ("omissions", "redistil"):
             await self.ask(boss, name, id_)
-        for name in ("withdraw", "restore", "share", "unshare"):
+        for name in ("withdraw", "reinstate", "share", "unshare"):
             await self.ask(boss, name, id_, reason="no")
         await self.ask(boss, "correct", id_, "The vault of the blue house is open.")
         await self.ask(boss, "replay", id_, rerun=True)

@@ -16,10 +16,16 @@ from tiermem.embedding import Embedder
 from tiermem.index.interface import Index
 from tiermem.llm import LanguageModel
 from tiermem.llm.endpoint import Price
+from tiermem.llm.scripted import ModelFunction
 from tiermem.reading import Reranker
 from tiermem.settings import Settings
 
-PARTS = {"model": LanguageModel, "embedder": Embedder, "index": Index, "reranker": Reranker}
+PARTS: dict[str, set[Any]] = {
+    "model": {LanguageModel, ModelFunction},
+    "embedder": {Embedder},
+    "index": {Index},
+    "reranker": {Reranker},
+}
 """Settings that are names, in place of which a ready part may be given."""
 ALSO = {SecretStr: str, Path: str, dict[str, Price]: dict[str, dict[str, float]]}
 """What is made of a text, or of plain values."""
@@ -43,7 +49,7 @@ def test_open_takes_each_setting_and_no_other_keyword() -> None:
 @pytest.mark.parametrize("name", Settings.model_fields)
 def test_open_takes_for_a_setting_what_the_setting_takes(name: str) -> None:
     setting, taken = (set(kinds(get_type_hints(one)[name])) for one in (Settings, Overrides))
-    also = {ALSO[kind] for kind in setting if kind in ALSO} | ({PARTS[name]} if name in PARTS else set())
+    also = {ALSO[kind] for kind in setting if kind in ALSO} | PARTS.get(name, set())
     assert taken == setting | also
 
 

@@ -188,7 +188,7 @@ child = os.fork()
 if child == 0:
     try:
         tiermem.open(sys.argv[1], **how)
-    except tiermem.PageStoreError as error:
+    except tiermem.TierMemError as error:
         print(type(error).__name__, flush=True)
     print(tiermem.open(sys.argv[1], read_only=True, **how).stats().turns, flush=True)
     sys.exit(0)

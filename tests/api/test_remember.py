@@ -128,7 +128,7 @@ def test_corrections_of_corrections_fall_back_one_by_one(memory: tiermem.Memory)
     assert len(memory.page(unit.spans[0].page_id).taken_back) == 1
     memory.withdraw(fish.id, reason="nor that")
     assert "chicken" in str(memory.ask(BISCUIT))
-    memory.restore(fish.id, reason="it was that")
+    memory.reinstate(fish.id, reason="it was that")
     assert "fish" in str(memory.ask(BISCUIT))
 
 
@@ -228,7 +228,7 @@ def test_reading_alone_nothing_is_remembered(memory: tiermem.Memory, open_memory
     for attempt in (
         lambda: reader.remember("I live in Paris."),
         lambda: reader.correct(unit.id, BEEF),
-        lambda: reader.restore(unit.id, reason="no"),
+        lambda: reader.reinstate(unit.id, reason="no"),
     ):
         with pytest.raises(ReadOnly):
             attempt()
@@ -284,7 +284,7 @@ def test_a_correction_is_not_restored_beside_the_one_that_holds_by_now(memory: t
     memory.withdraw(first.id, reason="wrong")
     second = memory.correct(old.id, "Ann lives in Turin.", speaker="Ann").unit
     with pytest.raises(InvalidInput, match=f"{second.id}' holds in its place: withdraw that first"):
-        memory.restore(first.id, reason="right after all")
+        memory.reinstate(first.id, reason="right after all")
 
 
 def test_what_is_longer_than_a_page_is_not_remembered_in_part(open_memory: OpenMemory) -> None:
@@ -292,3 +292,24 @@ def test_what_is_longer_than_a_page_is_not_remembered_in_part(open_memory: OpenM
     with pytest.raises(InvalidInput, match="too long to be remembered as one fact"):
         memory.remember("Ann owns " + ", ".join(f"thing number {n}" for n in range(40)) + ".")
     assert memory.stats().turns == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ビスケットは鶏肉アレルギーです。",
+        "私は東京に住んでいます。",
+        "我上周搬到了柏林。",
+        "犬がいる",
+        "ผมอาศัยอยู่ที่กรุงเทพ",
+        "나는 서울에 산다.",
+    ],
+)
+def test_a_sentence_of_a_script_without_spaces_is_remembered(memory: tiermem.Memory, text: str) -> None:
+    assert memory.remember(text, speaker="Ann").unit.text == f"Ann: {text}"
+
+
+@pytest.mark.parametrize("text", ["はい", "好", "Yes", "🙂", "🙂🙂"])
+def test_a_single_word_is_not_remembered_in_any_script(memory: tiermem.Memory, text: str) -> None:
+    with pytest.raises(InvalidInput, match="too few words"):
+        memory.remember(text, speaker="Ann")

@@ -363,3 +363,13 @@ def test_where_filters_leave_nothing_the_answer_says_so(
     assert answer.text == (
         "Nothing in memory fits the session, the time and the other filters of this question."
     )
+
+
+def test_the_list_of_answers_has_the_beginning_of_each(open_memory: OpenMemory) -> None:
+    memory = open_memory(engine="local")
+    memory.add("My dog Biscuit is allergic to chicken.", speaker="Ann", said_at="2023-05-08")
+    memory.add(f"The pier is closed {'near the harbour ' * 13}.", speaker="Bob", said_at="2023-05-09")
+    given = [memory.ask("What is Biscuit allergic to?"), memory.ask("Is the pier closed?")]
+    assert [info.text for info in memory.answers()] == [str(one.said[0])[:200] for one in given]
+    nothing = memory.ask("Zyx?", speaker="Zed")
+    assert memory.answers()[-1].text == nothing.text

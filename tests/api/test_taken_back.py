@@ -71,7 +71,7 @@ def test_words_that_a_unit_which_holds_rests_on_too_stay_evidence(open_memory: O
         assert [unit.id for unit in done.beside] == []
         page = memory.page(first.spans[0].page_id)
         assert [page.words(taken.span) for taken in page.taken_back] == ["I keep a hen called Berta"]
-        memory.restore(first.id, reason="she was not")
+        memory.reinstate(first.id, reason="she was not")
         memory.withdraw(second.id, reason=WRONG)
         page = memory.page(first.spans[0].page_id)
         assert [page.words(taken.span) for taken in page.taken_back] == ["and a tall grey horse"]
@@ -147,7 +147,7 @@ def test_restoring_undoes_it_and_both_are_on_record(open_memory: OpenMemory, mem
     asked = memory.ask(BISCUIT)
     memory.withdraw(unit.id, reason=WRONG)
     withdrawn = memory.trail(unit.id)
-    done = memory.restore(unit.id, reason="she was not")
+    done = memory.reinstate(unit.id, reason="she was not")
     assert (done.unit, done.superseded, done.superseded_by) == (unit, (), ())
     assert memory.units() == left
     assert "chicken" in str(memory.ask(BISCUIT))
@@ -155,7 +155,7 @@ def test_restoring_undoes_it_and_both_are_on_record(open_memory: OpenMemory, mem
     assert withdrawn[0].state == "withdrawn"
     assert memory.trail(unit.id)[0].state == "holds"
     records = memory.checkpoint().size
-    memory.restore(unit.id, reason="twice")
+    memory.reinstate(unit.id, reason="twice")
     assert memory.checkpoint().size == records + 1  # the checkpoint itself
     assert memory.audit(asked.id).intact
     memory.withdraw(unit.id, reason="once more")
@@ -163,7 +163,7 @@ def test_restoring_undoes_it_and_both_are_on_record(open_memory: OpenMemory, mem
     reopened = open_memory()
     assert unit not in reopened.units()
     assert reopened.ask(BISCUIT).abstained
-    assert reopened.restore(unit.id, reason="it holds").unit == unit
+    assert reopened.reinstate(unit.id, reason="it holds").unit == unit
     assert reopened.units() == left
     reopened.reindex()
     assert "chicken" in str(reopened.ask(BISCUIT))
@@ -185,7 +185,7 @@ def test_the_past_stays_as_it_was(memory: tiermem.Memory) -> None:
 def test_erasing_takes_what_was_taken_back_and_the_reasons(memory: tiermem.Memory) -> None:
     unit = about(memory, "Biscuit")
     memory.withdraw(unit.id, reason="Biscuit eats chicken")
-    memory.restore(unit.id, reason="no, Biscuit is allergic to chicken")
+    memory.reinstate(unit.id, reason="no, Biscuit is allergic to chicken")
     memory.withdraw(unit.id, reason="Biscuit eats chicken")
     receipt = memory.erase(turn="t2", session="s1", reason="asked for")
     assert receipt.leftovers.clean
@@ -194,11 +194,11 @@ def test_erasing_takes_what_was_taken_back_and_the_reasons(memory: tiermem.Memor
 
 def test_what_cannot_be_restored_is_said(memory: tiermem.Memory) -> None:
     with pytest.raises(UnknownId):
-        memory.restore("u1:nowhere", reason="no")
+        memory.reinstate("u1:nowhere", reason="no")
     unit = about(memory, "Biscuit")
     with pytest.raises(InvalidInput, match="give a reason"):
-        memory.restore(unit.id, reason=" ")
+        memory.reinstate(unit.id, reason=" ")
     newer = memory.correct(unit.id, "Biscuit is allergic to beef.").unit
     with pytest.raises(InvalidInput, match=f"{newer.id}.*withdraw that"):
-        memory.restore(unit.id, reason="no")
+        memory.reinstate(unit.id, reason="no")
     assert memory.trail(UnitId(unit.id))[0].superseded_by == (newer.id,)

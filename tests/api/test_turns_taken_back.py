@@ -51,7 +51,7 @@ def test_a_withdrawn_turn_is_no_evidence_and_comes_back(memory: tiermem.Memory, 
     (taken,) = memory.page(address).taken_back
     assert (memory.page(address).words(taken.span), taken.reason) == (text, "she was joking")
     assert memory.withdraw(address, reason="again").unit == done.unit
-    assert memory.restore(address, reason="she was not").unit == done.unit
+    assert memory.reinstate(address, reason="she was not").unit == done.unit
     assert memory.page(address).taken_back == ()
     assert text in everything_shown(memory, text)
     assert memory.verify().ok
@@ -64,14 +64,14 @@ def test_a_part_of_a_withdrawn_turn_is_no_unit_any_more(memory: tiermem.Memory) 
     assert sum("Nobody else" in unit.text or "spare key" in unit.text for unit in before) > 0
     memory.withdraw(address, reason="wrong")
     assert not any("spare key" in unit.text for unit in memory.units())
-    memory.restore(address, reason="right")
+    memory.reinstate(address, reason="right")
     assert memory.units() == before
 
 
 def test_a_restored_turn_is_no_unit_beside_those_of_its_parts(memory: tiermem.Memory) -> None:
     address = address_of(memory, SAID[0])
     done = memory.withdraw(address, reason="wrong")
-    memory.restore(address, reason="right")
+    memory.reinstate(address, reason="right")
     memory.flush()
     parts = [unit for unit in memory.units() if "spare key" in unit.text or "Nobody else" in unit.text]
     spans = [span for unit in parts for span in unit.spans]
@@ -98,7 +98,7 @@ def test_a_turn_is_corrected_and_withdrawing_the_correction_brings_it_back(memor
 
 def test_what_was_not_withdrawn_is_not_restored_by_its_address(memory: tiermem.Memory) -> None:
     with pytest.raises(InvalidInput, match="nothing of it was withdrawn"):
-        memory.restore(address_of(memory, SAID[1]), reason="no")
+        memory.reinstate(address_of(memory, SAID[1]), reason="no")
 
 
 def test_a_turn_that_was_erased_or_never_was_cannot_be_withdrawn(memory: tiermem.Memory) -> None:

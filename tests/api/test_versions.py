@@ -220,6 +220,6 @@ def test_a_unit_that_was_restored_stays(memory: tiermem.Memory) -> None:
     (unit,) = memory.units()
     add_session(memory, edited)
     assert unit.id not in {one.id for one in memory.units()}
-    memory.restore(unit.id, reason="both are right")
+    memory.reinstate(unit.id, reason="both are right")
     add_session(memory, edited)
     assert unit.id in {one.id for one in memory.units()}

@@ -103,7 +103,7 @@ def test_the_commands_that_correct_withdraw_and_reinstate(store: Path) -> None:
     assert "taken back" in run("pages", *at)
     assert json.loads(run("page", page, *at, "--json"))["taken_back"][0]["unit_id"] == biscuit
     assert newer in run("withdraw", newer[:12], *at, "--reason", "not so").replace("\n", "")
-    assert "restored" in run("reinstate", newer[:12], *at, "--reason", "it is so")
+    assert "reinstated" in run("reinstate", newer[:12], *at, "--reason", "it is so")
     refused = run("reinstate", biscuit, *at, "--reason", "no", code=1)
     assert "supersedes it; withdraw that" in " ".join(refused.split())
 

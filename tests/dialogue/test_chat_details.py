@@ -52,6 +52,34 @@ def rich(*elements: dict[str, Any]) -> list[dict[str, Any]]:
             "Build 7\nState\nfailed",
         ),
         ({"attachments": [{"blocks": [{"text": {"text": "Deployed"}}]}]}, "Deployed"),
+        (
+            {"attachments": [{"title": "Build 8", "text": "It passed", "fallback": "no"}]},
+            "Build 8\nIt passed",
+        ),
+        (
+            {
+                "attachments": [
+                    {"text": "High", "fields": [{"title": "Wind", "value": "6"}, {"value": "now"}]}
+                ]
+            },
+            "High\nWind\n6\nnow",
+        ),
+        (
+            {
+                "attachments": [
+                    {"pretext": "New:", "title": "Tide", "text": "2 m", "fields": [{"title": "At"}]}
+                ]
+            },
+            "New:\nTide\n2 m\nAt",
+        ),
+        (
+            {"text": "Look", "attachments": [{"title": "Map", "fallback": "[map]"}, {"fallback": "[chart]"}]},
+            "Look\nMap\n[chart]",
+        ),
+        (
+            {"attachments": [{"title": "Log", "text": "Done", "blocks": [{"text": {"text": "not this"}}]}]},
+            "Log\nDone",
+        ),
         ({"text": "See <https://sea.example|the map>"}, "See the map (https://sea.example)"),
         ({"text": "See <https://sea.example>"}, "See https://sea.example"),
         ({"text": "<mailto:ines@sea.example|ines@sea.example>"}, "ines@sea.example"),

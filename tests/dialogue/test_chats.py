@@ -141,8 +141,9 @@ def test_a_chat_that_has_grown_brings_only_its_new_turns() -> None:
 
 
 def test_a_day_that_is_in_no_calendar_is_named_by_its_line() -> None:
+    text = "30/01/2024, 10:00 - Ann: Hi\n30/02/2024, 10:00 - Ann: Hi\n"
     with pytest.raises(NotDialogue, match="line 2: not a date"):
-        read_one("30/01/2024, 10:00 - Ann: Hi\n30/02/2024, 10:00 - Ann: Hi\n")
+        read_dialogue(opened(text, "chat.txt"), strict=True)
 
 
 # Telegram, Discord, Slack
@@ -454,7 +455,7 @@ def test_front_matter_alone_holds_no_turn(tmp_path: Path) -> None:
 
 def test_lines_between_rules_in_which_somebody_speaks_are_no_front_matter() -> None:
     with pytest.raises(NotDialogue, match="line 1"):
-        read_one("---\nAnn: hi\n---\nBob: yo\n")
+        read_dialogue(opened("---\nAnn: hi\n---\nBob: yo\n", "chat.txt"), strict=True)
 
 
 def test_brackets_with_the_year_first_are_of_a_plain_transcript_and_of_ios_without_a_comma() -> None:

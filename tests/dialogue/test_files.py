@@ -35,7 +35,7 @@ def refusal(text: str | bytes, name: str = "chat.txt", **options: Any) -> str:
     stream = io.BytesIO(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
     stream.name = name
     with pytest.raises(NotDialogue) as raised:
-        read_dialogue(stream, **options)
+        read_dialogue(stream, strict=True, **options)
     assert repr(name) in str(raised.value)
     return str(raised.value)
 

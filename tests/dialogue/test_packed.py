@@ -110,7 +110,7 @@ def test_files_of_dialogue_and_of_evaluation_are_held_to_the_limit(
 def test_a_file_that_names_a_speaker_at_length_is_refused_whole() -> None:
     said = SAID + SAID.replace(b"Ann", b"A" * 201)
     with pytest.raises(NotDialogue, match="names a speaker in 201 characters, and 200 is the most"):
-        read_dialogue(io.BytesIO(said))
+        read_dialogue(io.BytesIO(said), strict=True)
     assert read_dialogue(io.BytesIO(SAID + SAID.replace(b"Ann", b"A" * 200)))
 
 

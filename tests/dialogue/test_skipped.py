@@ -91,10 +91,25 @@ def test_the_other_records_are_read(text: str, name: str, place: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "name", "place"), FILES)
-def test_without_a_callback_the_file_is_refused_with_the_same_place(text: str, name: str, place: str) -> None:
+def test_a_strict_reading_refuses_the_file_with_the_same_place(text: str, name: str, place: str) -> None:
     with pytest.raises(NotDialogue) as refused:
-        read_dialogue(opened(text, name))
+        read_dialogue(opened(text, name), strict=True)
     assert place in str(refused.value)
+
+
+@pytest.mark.parametrize(("text", "name", "place"), FILES)
+def test_without_a_callback_one_warning_counts_what_was_skipped(
+    text: str, name: str, place: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    read_dialogue(opened(text, name))
+    (warning,) = caplog.messages
+    assert f"{name!r}: 1 record was skipped as unreadable, the first at {place}" in warning
+
+
+def test_several_skipped_records_are_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    read_dialogue(opened(telegram(sung(1), "a text", sung(2), sung(3), 7), "result.json"))
+    (warning,) = caplog.messages
+    assert "2 records were skipped" in warning
 
 
 @pytest.mark.parametrize(
@@ -120,4 +135,4 @@ def test_a_file_without_one_turn_is_refused_as_before() -> None:
 def test_what_is_skipped_in_one_file_is_not_skipped_in_the_next() -> None:
     read_skipping(FILES[0][0], FILES[0][1])
     with pytest.raises(NotDialogue, match="line 2"):
-        read_dialogue(opened(FILES[0][0], FILES[0][1]))
+        read_dialogue(opened(FILES[0][0], FILES[0][1]), strict=True)

@@ -435,10 +435,10 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "first": text,
         "second": text,
     },
-    "tiermem.proof.date_parts.without_parts": lambda text: {
-        "text": text,
-        "found": resolve_dates(text, SAID, durations=True),
-    },
+    **dict.fromkeys(
+        ("tiermem.proof.date_parts.event_dates", "tiermem.proof.date_parts.without_parts"),
+        lambda text: {"text": text, "found": resolve_dates(text, SAID, durations=True)},
+    ),
     "tiermem.proof.grade.grade": lambda text: {
         "answer": f"Ann has 2 dogs and 9 cats. {text}"[:LONGEST_ANSWER],
         "cited": (source(text), source("Ann has 3 dogs.")),

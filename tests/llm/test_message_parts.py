@@ -9,8 +9,10 @@ from tests.llm.server import Body, ModelServer
 from tiermem.errors import MalformedReply
 from tiermem.llm import OpenAIModel
 from tiermem.llm.interface import Call, Message
-from tiermem.llm.wire import answer_in, usage_of_call
+from tiermem.llm.redaction import Redaction
+from tiermem.llm.wire import answer_in, decode_json, usage_of_call
 
+SECRET = "sk-secret-of-this-test"  # noqa: S105  (no key of anything)
 CALL = Call(prompt="route@1", role="route", messages=(Message(role="user", content="Which bus?"),))
 
 
@@ -19,7 +21,7 @@ def body_with(message: dict[str, Any], finish_reason: str = "stop") -> dict[str,
 
 
 def words(message: dict[str, Any]) -> str:
-    return answer_in(body_with(message), lambda text: text.replace("sk-secret", "[redacted]"))
+    return answer_in(body_with(message), Redaction([SECRET]))
 
 
 @pytest.mark.parametrize(
@@ -41,8 +43,8 @@ def words(message: dict[str, Any]) -> str:
         ({"content": [], "reasoning_content": "Bus 12."}, "Bus 12."),
         ({"reasoning_content": "Bus 12."}, "Bus 12."),
         ({"content": "Bus 12.", "reasoning_content": "Bus 7?", "reasoning": {"effort": "low"}}, "Bus 12."),
-        ({"content": [{"type": "text", "text": "Bus sk-secret."}]}, "Bus [redacted]."),
-        ({"content": None, "reasoning_content": "Bus sk-secret."}, "Bus [redacted]."),
+        ({"content": [{"type": "text", "text": "Bus sk-secret-of-this-test."}]}, "Bus [redacted]."),
+        ({"content": None, "reasoning_content": "Bus sk-secret-of-this-test."}, "Bus [redacted]."),
     ],
 )  # fmt: skip
 def test_the_words_of_a_message_are_read(message: dict[str, Any], text: str) -> None:
@@ -56,7 +58,10 @@ def test_the_words_of_a_message_are_read(message: dict[str, Any], text: str) -> 
         ({"content": [{"type": "thinking", "thinking": "Bus 7?"}]}, "the reply is empty"),
         ({"content": [{"type": "text", "text": ["Bus 12."]}]}, "the reply is empty"),
         ({"content": "", "reasoning_content": " ", "reasoning": {"text": "Bus 12."}}, "the reply is empty"),
-        ({"content": [{"type": "refusal", "refusal": "No sk-secret."}]}, r"declined: 'No \[redacted\]\.'"),
+        (
+            {"content": [{"type": "refusal", "refusal": "No sk-secret-of-this-test."}]},
+            r"declined: 'No \[redacted\]\.'",
+        ),
         ({"content": [{"type": "text", "text": "Bus"}, {"type": "refusal", "refusal": "No."}]}, "declined"),
         ({"content": None, "refusal": "No.", "reasoning_content": "Bus 12."}, "declined"),
         ({"content": {"text": "Bus 12."}}, "this is no chat completion"),
@@ -74,7 +79,7 @@ def test_a_message_without_words_is_malformed(message: dict[str, Any], problem: 
 )
 def test_a_reply_that_was_cut_off_is_malformed_in_every_form(message: dict[str, Any]) -> None:
     with pytest.raises(MalformedReply, match="cut off"):
-        answer_in(body_with(message, "length"), str)
+        answer_in(body_with(message, "length"), Redaction([]))
 
 
 @pytest.mark.parametrize(
@@ -102,3 +107,18 @@ async def test_parts_are_read_over_http() -> None:
             assert (await model.complete(CALL)).text == '{"action": "S"}'
         finally:
             await model.close()
+
+
+@pytest.mark.parametrize("run", [8, 9, 10, 11, 12, 21])
+@pytest.mark.parametrize("start", [0, 3, 9])
+def test_an_error_quotes_no_run_of_a_key(run: int, start: int) -> None:
+    part = SECRET[start : start + run]
+    bodies = [
+        decode_json(f"<html>{part} is wrong</html>".encode()),
+        body_with({"refusal": f"{part} is wrong"}),
+    ]
+    for body in bodies:
+        with pytest.raises(MalformedReply) as raised:
+            answer_in(body, Redaction([SECRET]))
+        assert "wrong" in str(raised.value)
+        assert not any(part[at : at + 8] in str(raised.value) for at in range(len(part) - 7))

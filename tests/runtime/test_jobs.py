@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
 
 from tiermem.runtime.jobs import Jobs
+from tiermem.writing.values import Unfinished
 
 pytestmark = pytest.mark.anyio
 
@@ -99,3 +101,22 @@ async def test_a_job_that_does_not_look_whether_it_is_due_is_not_begun_before() 
     jobs.later(7200.0, "looks", job)
     assert [jobs._due[name].when() - now >= 7200.0 for name in ("work", "looks")] == [True, False]
     jobs.cancel_all_timers()
+
+
+@pytest.mark.parametrize("stage", ["distil", "index", "write-back"])
+def test_failures_of_one_kind_are_one_warning(stage: Any, caplog: pytest.LogCaptureFixture) -> None:
+    jobs = Jobs()
+    failures = [Unfinished(stage=stage, what=f"p1:{n}", reason="ModelUnavailable('off')") for n in range(12)]
+    jobs.note(failures)
+    jobs.note(failures)
+    assert [one.message.partition(" (")[0] for one in caplog.records if one.levelname == "WARNING"] == [
+        str(failures[0])
+    ]
+    assert jobs.problems == tuple(map(str, failures))
+    other = Unfinished(stage=stage, what="p1:0", reason="Full('no room')")
+    jobs.note([other, "indexing failed", "indexing failed"])
+    assert [one.message.partition(" (")[0] for one in caplog.records if one.levelname == "WARNING"][1:] == [
+        str(other),
+        "indexing failed",
+    ]
+    assert jobs.problems[-2:] == (str(other), "indexing failed")

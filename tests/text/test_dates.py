@@ -60,7 +60,9 @@ MONDAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
         ("since August", "2023-08"),
         ("last summer", "2022-06-01/2022-08-31"),
         ("summer of 2021", "2021-06-01/2021-08-31"),
-        ("on the 3rd", "2023-05-03"),
+        ("I will pay on the 3rd", "2023-06-03"),
+        ("The vet is on Friday 12th", "2023-05-12"),
+        ("We met on Friday, the 5th", "2023-05-05"),
         ("in 2019", "2019"),
         ("March 2022", "2022-03"),
         ("7 May 2023", "2023-05-07"),
@@ -84,6 +86,21 @@ MONDAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 )
 def test_an_expression_means_these_days_when_said_on_monday_8_may_2023(said: str, iso: str) -> None:
     assert [mention.iso for mention in resolve_dates(said, MONDAY)] == [iso]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We leave on Friday 13 May.",
+        "We met on Monday, 7 May 2023.",
+        "The vet is on Friday 11th.",
+        "We met on the 3rd.",
+        "The 3rd was hot. We met on the 4th.",
+        "The party is on Tuesday the 30th of February.",
+    ],
+)
+def test_a_weekday_and_a_day_that_do_not_agree_and_a_day_alone_are_no_date(said: str) -> None:
+    assert resolve_dates(said, MONDAY) == ()
 
 
 @pytest.mark.parametrize(

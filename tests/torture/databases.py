@@ -26,7 +26,7 @@ from typing import Any
 
 import tiermem
 from pagestore import Page
-from pagestore.errors import Corrupt, PageStoreError
+from pagestore.errors import Corrupt
 from tests.torture.harness import Missing, Outcome, Row, Share
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import TierMemError, UnknownId
@@ -348,7 +348,7 @@ class Writer:
         while True:
             try:
                 return does(self._memory(space))  # type: ignore[no-any-return]
-            except (PageStoreError, TierMemError) as error:
+            except TierMemError as error:
                 self.failures[f"{type(error).__name__}: {error}"[:150]] += 1
                 self._close(space)
                 time.sleep(0.05)
@@ -363,7 +363,7 @@ class Writer:
     def _close(self, space: str) -> None:
         memory = self._memories.pop(space, None)
         if memory is not None:
-            with suppress(PageStoreError, TierMemError):
+            with suppress(TierMemError):
                 memory.close()
 
     def _note(self, name: str, space: str, ident: str) -> None:

@@ -49,9 +49,9 @@ def used():
             ):
                 try:
                     step()
-                except (TierMemError, PageStoreError):
+                except TierMemError:
                     pass
-    except (TierMemError, PageStoreError):
+    except TierMemError:
         pass
 
 used()

@@ -208,7 +208,7 @@ class _Life:
                 case 0:
                     await self._writer.withdraw(unit.id, "no more")
                 case 1:
-                    await self._writer.restore(unit.id, "after all")
+                    await self._writer.reinstate(unit.id, "after all")
                 case 2:
                     said = turn(f"Ann visited {self._chance.choice(PLACES)} with {number} cats.")
                     await self._writer.correct(unit.id, said)

@@ -147,7 +147,7 @@ async def test_withdrawing_the_merged_unit_undoes_it_for_good_and_restoring_it_d
     report = await town.passes()
     assert (report.merged, town.ledger.tier1.units()) == ((), before)
     assert [near.reason for near in report.near] == ["they were merged once, and taken apart"]
-    await town.writer.restore(merged.unit.id, "they are one")
+    await town.writer.reinstate(merged.unit.id, "they are one")
     assert town.ledger.tier1.units() == (merged.unit,)
 
 
@@ -166,7 +166,7 @@ async def test_a_merge_of_a_merge_can_be_undone_and_done_again() -> None:
     (second,) = (await town.passes()).merged
     await town.writer.withdraw(second.unit.id, "apart")
     assert sorted(town.texts()) == sorted([MILL, VERY])
-    await town.writer.restore(second.unit.id, "together")
+    await town.writer.reinstate(second.unit.id, "together")
     assert town.ledger.tier1.units() == (second.unit,)
 
 
@@ -182,7 +182,7 @@ async def test_a_merge_is_not_done_again_over_what_a_unit_has_learned_since() ->
     await town.writer.write_back([await finding_on(town.ledger, "Ann painted the old mill green.")])
     assert town.unit(more).id == target.id
     with pytest.raises(InvalidInput, match="says more by now"):
-        await town.writer.restore(merged.unit.id, "together")
+        await town.writer.reinstate(merged.unit.id, "together")
 
 
 async def test_a_correction_of_the_merged_unit_takes_back_the_words_of_all() -> None:

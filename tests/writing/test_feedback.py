@@ -138,7 +138,7 @@ async def test_a_unit_that_is_withdrawn_weighs_nothing_until_it_is_back() -> Non
     await garden.writer.withdraw(unit.id, "a joke")
     await garden.judge(answer, "failure")
     assert garden.tier1.signals(unit).weight == 0.0
-    await garden.writer.restore(unit.id, "it was none")
+    await garden.writer.reinstate(unit.id, "it was none")
     assert garden.tier1.signals(unit).weight == 0.1
 
 
@@ -304,5 +304,5 @@ async def test_a_promotion_goes_with_what_it_rests_on(how: str) -> None:
         await garden.writer.erase(Selection(page=other.spans[0].page_id), "asked to")
     assert garden.tier1.importance(unit) == unit.importance
     if how == "withdrawn":
-        await garden.writer.restore(unit.id, "after all")
+        await garden.writer.reinstate(unit.id, "after all")
         assert garden.tier1.importance(unit) > unit.importance

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 import tiermem
 from tiermem.adapters.finding import Kind, as_filters, id_of, in_thread, known_of, sources_for
 from tiermem.adapters.items import Items
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 
 try:
     from autogen_core import CancellationToken
@@ -25,7 +25,7 @@ try:
     from autogen_core.model_context import ChatCompletionContext
     from autogen_core.models import SystemMessage, UserMessage
 except ImportError as error:
-    raise InvalidInput(f"AutoGen needs an extra: pip install 'tiermem[autogen]' ({error})") from error
+    raise InvalidInput(f"AutoGen needs an extra: {install_command('autogen')} ({error})") from error
 
 __all__ = ["TierMemMemory"]
 

@@ -11,7 +11,7 @@ from pydantic import Field
 import tiermem
 from tiermem.adapters.finding import Kind, as_filters, id_of, known_of
 from tiermem.adapters.items import Items
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 from tiermem.model import Evidence
 
 try:
@@ -19,7 +19,7 @@ try:
     from crewai.memory.unified_memory import Memory
     from crewai.memory.utils import join_scope_paths, normalize_scope_path
 except ImportError as error:
-    raise InvalidInput(f"CrewAI needs an extra: pip install 'tiermem[crewai]' ({error})") from error
+    raise InvalidInput(f"CrewAI needs an extra: {install_command('crewai')} ({error})") from error
 
 __all__ = ["TierMemMemory"]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import tiermem
 from tiermem.adapters.finding import Kind, as_filters, id_of, in_thread, known_of
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 
 try:
     from haystack import Document, component
 except ImportError as error:
-    raise InvalidInput(f"Haystack needs an extra: pip install 'tiermem[haystack]' ({error})") from error
+    raise InvalidInput(f"Haystack needs an extra: {install_command('haystack')} ({error})") from error
 
 __all__ = ["TierMemRetriever"]
 

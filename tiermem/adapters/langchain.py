@@ -10,7 +10,7 @@ from pydantic import Field
 import tiermem
 from tiermem.adapters.finding import Kind, as_filters, id_of, in_thread, known_of
 from tiermem.adapters.items import Items
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 from tiermem.model import Evidence
 
 try:
@@ -23,7 +23,7 @@ try:
     from langchain_core.messages import AIMessage, BaseMessage, message_to_dict, messages_from_dict
     from langchain_core.retrievers import BaseRetriever
 except ImportError as error:
-    raise InvalidInput(f"LangChain needs an extra: pip install 'tiermem[langchain]' ({error})") from error
+    raise InvalidInput(f"LangChain needs an extra: {install_command('langchain')} ({error})") from error
 
 __all__ = ["TierMemChatMessageHistory", "TierMemRetriever", "said_in"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import tiermem
 from tiermem.adapters.finding import as_filters, sources_for
 from tiermem.adapters.items import Items
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 
 try:
     import langgraph.graph  # noqa: F401  (whose nodes these are; they are made of LangChain's parts)
@@ -23,7 +23,7 @@ try:
 
     from tiermem.adapters.langchain import said_in
 except ImportError as error:
-    raise InvalidInput(f"LangGraph needs an extra: pip install 'tiermem[langgraph]' ({error})") from error
+    raise InvalidInput(f"LangGraph needs an extra: {install_command('langgraph')} ({error})") from error
 
 __all__ = ["recall_node", "remember_node"]
 

@@ -10,7 +10,7 @@ from pydantic import Field
 import tiermem
 from tiermem.adapters.finding import Kind, as_filters, id_of, in_thread, known_of, sources_for
 from tiermem.adapters.items import Items
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 from tiermem.model import Evidence
 
 try:
@@ -19,7 +19,7 @@ try:
     from llama_index.core.retrievers import BaseRetriever
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 except ImportError as error:
-    raise InvalidInput(f"LlamaIndex needs an extra: pip install 'tiermem[llama-index]' ({error})") from error
+    raise InvalidInput(f"LlamaIndex needs an extra: {install_command('llama-index')} ({error})") from error
 
 __all__ = ["TierMemBlock", "TierMemRetriever"]
 

@@ -12,12 +12,12 @@ from typing import Any
 import tiermem
 from pagestore.errors import Locked
 from tiermem.adapters.tools import MemoryTools
-from tiermem.errors import IndexLocked, InvalidInput
+from tiermem.errors import IndexLocked, InvalidInput, install_command
 
 try:
     import llm
 except ImportError as error:
-    raise InvalidInput(f"llm needs an extra: pip install 'tiermem[llm]' ({error})") from error
+    raise InvalidInput(f"llm needs an extra: {install_command('llm')} ({error})") from error
 
 __all__ = ["TierMem", "register_tools"]
 

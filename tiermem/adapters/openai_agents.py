@@ -8,14 +8,14 @@ from typing import Any
 import tiermem
 from tiermem.adapters.finding import in_thread
 from tiermem.adapters.items import Items
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 
 try:
     from agents.items import TResponseInputItem
     from agents.memory import SessionABC, SessionSettings
 except ImportError as error:
     raise InvalidInput(
-        f"the OpenAI Agents SDK needs an extra: pip install 'tiermem[openai-agents]' ({error})"
+        f"the OpenAI Agents SDK needs an extra: {install_command('openai-agents')} ({error})"
     ) from error
 
 __all__ = ["TierMemSession", "said_in"]

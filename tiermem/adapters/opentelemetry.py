@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import tiermem
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 from tiermem.llm.interface import Reply
 from tiermem.observing import Done, observe
 
@@ -19,7 +19,7 @@ try:
     from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider, get_tracer
 except ImportError as error:
     raise InvalidInput(
-        f"spans need OpenTelemetry's API: pip install 'tiermem[opentelemetry]' ({error})"
+        f"spans need OpenTelemetry's API: {install_command('opentelemetry')} ({error})"
     ) from error
 
 __all__ = ["instrument"]
@@ -34,7 +34,7 @@ _OPERATIONS = {
     "erase": "delete_memory",
     "recall": "search_memory",
     "remember": "create_memory",
-    "restore": "update_memory",
+    "reinstate": "update_memory",
     "search": "search_memory",
     "withdraw": "update_memory",
 }

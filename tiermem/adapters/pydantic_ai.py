@@ -8,11 +8,10 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import tiermem
-from pagestore.errors import PageStoreError
 from tiermem.adapters.finding import as_filters, in_thread, sources_for
 from tiermem.adapters.items import Items
 from tiermem.adapters.tools import INSTRUCTIONS, MemoryTools
-from tiermem.errors import InvalidInput, TierMemError
+from tiermem.errors import InvalidInput, TierMemError, install_command
 
 try:
     from pydantic_ai import FunctionToolset, ModelRetry
@@ -29,7 +28,7 @@ try:
         UserPromptPart,
     )
 except ImportError as error:
-    raise InvalidInput(f"Pydantic AI needs an extra: pip install 'tiermem[pydantic-ai]' ({error})") from error
+    raise InvalidInput(f"Pydantic AI needs an extra: {install_command('pydantic-ai')} ({error})") from error
 
 __all__ = ["TierMemHistory", "memory_toolset", "said_in"]
 
@@ -64,7 +63,7 @@ def _retry_on_error(tool: Callable[_P, _R]) -> Callable[_P, _R]:
     def call(*args: _P.args, **keywords: _P.kwargs) -> _R:
         try:
             return tool(*args, **keywords)
-        except (TierMemError, PageStoreError) as error:
+        except TierMemError as error:
             raise ModelRetry(str(error)) from error
 
     return call

@@ -7,6 +7,7 @@ is not read out of a text, nor a choice out of what is merely true.
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -24,6 +25,7 @@ from tiermem.dialogue.times import parse_time, until
 from tiermem.errors import CallbackFailed, InvalidInput, name_in, not_one_of, shown, space_in, text_in
 from tiermem.index.interface import About
 from tiermem.llm.redaction import shown_url
+from tiermem.llm.scripted import FunctionModel
 from tiermem.model import Answer, AnswerId, AskMode, AskStep, Budget, Evidence, TurnFilter, UnitId, Wanted
 from tiermem.reading import (
     LONGEST_QUESTION,
@@ -648,7 +650,12 @@ _CAN = {"model": "complete", "embedder": "embed", "index": "search", "reranker":
 
 
 def _ready(name: str, part: Any) -> Any:
-    """A part that a caller brings along, or `InvalidInput`."""
+    """A part that a caller brings along, or `InvalidInput`; a function in place of a model becomes one."""
+    if name == "model" and inspect.isroutine(part):
+        return FunctionModel(part, name=part.__name__, in_thread=not inspect.iscoroutinefunction(part))
     if isinstance(part, type) or not callable(getattr(part, _CAN[name], None)):
-        raise InvalidInput(f"{name} must be a name, or an object that can `{_CAN[name]}`, not {shown(part)}")
+        function = "a function, " if name == "model" else ""
+        raise InvalidInput(
+            f"{name} must be a name, {function}or an object that can `{_CAN[name]}`, not {shown(part)}"
+        )
     return part

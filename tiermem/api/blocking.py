@@ -187,7 +187,7 @@ class Memory:
     omissions = _blocking(AsyncMemory.omissions)
     redistil = _blocking(AsyncMemory.redistil)
     withdraw = _blocking(AsyncMemory.withdraw)
-    restore = _blocking(AsyncMemory.restore)
+    reinstate = _blocking(AsyncMemory.reinstate)
     remember = _blocking(AsyncMemory.remember)
     correct = _blocking(AsyncMemory.correct)
     feedback = _blocking(AsyncMemory.feedback)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from tiermem.errors import InvalidInput, RemoteError, ServerUnavailable
+from tiermem.errors import InvalidInput, RemoteError, ServerUnavailable, install_command
 from tiermem.wire import error_of
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _httpx() -> Any:
         import httpx
     except ImportError as error:
         raise InvalidInput(
-            f"a memory over HTTP needs an extra: pip install 'tiermem[remote]' ({error})"
+            f"a memory over HTTP needs an extra: {install_command('remote')} ({error})"
         ) from error
     return httpx
 

@@ -100,8 +100,8 @@ from tiermem.writing import (
     DistilReport,
     Judged,
     Progress,
+    ReinstatedUnit,
     Remembered,
-    Restored,
     Selection,
     Unfinished,
     Withdrawn,
@@ -154,7 +154,7 @@ class AsyncMemory:
 
         `engine` is `"model"`, `"local"`, `"auto"` (a model when `Settings.model` names one) or an `Engine`.
         `overrides` are fields of `Settings` (an unknown one, or a value that is not known, is
-        `InvalidInput` and names what there is), or ready parts: `model` a `LanguageModel`,
+        `InvalidInput` and names what there is), or ready parts: `model` a `LanguageModel` or a function,
         `embedder` an `Embedder`, `index` an `Index`, `reranker` a `Reranker`.
         With `create=False` an unknown space is `UnknownId`. With `reindex=True` the index of the whole
         store is deleted first (on a server what is there of this store, and not what is of others) and
@@ -209,7 +209,7 @@ class AsyncMemory:
 
     @property
     def engine(self) -> str:
-        """Who reasons: `local`, or the model's name."""
+        """Who reasons: `local`, `model:` with the model's name, or the name of an `Engine`."""
         return self._open_components.engine.name
 
     @property
@@ -593,7 +593,7 @@ class AsyncMemory:
 
     @operation("read")
     async def answers(self) -> tuple[AnswerInfo, ...]:
-        """Every answer given, oldest first: id, question, time, route."""
+        """Every answer given, oldest first: id, question, beginning of the answer, time, route."""
         return self._caller.reader.answers()
 
     @operation("read")
@@ -842,7 +842,7 @@ class AsyncMemory:
         The words that only it rests on stay on their page, are shown as taken back, with the reason, and are
         no evidence: no answer, context or unit is made of them. Words that a unit which holds rests on too
         stay evidence; `Withdrawn.beside` names these. What other words tell of the same stays.
-        The record of both stays, and `units(as_of=…)` shows what held when. `restore` undoes it. With
+        The record of both stays, and `units(as_of=…)` shows what held when. `reinstate` undoes it. With
         `dry_run` nothing is done, and the report says what would be; it needs no reason. Raises `UnknownId`.
         """
         tried, named = arguments.switch(dry_run, "dry_run"), arguments.unit_or_turn(unit_id)
@@ -862,7 +862,7 @@ class AsyncMemory:
         )
 
     @operation("write", finish=True)
-    async def restore(self, unit_id: str, *, reason: str) -> Restored:
+    async def reinstate(self, unit_id: str, *, reason: str) -> ReinstatedUnit:
         """Undo `withdraw`: the unit holds again, its words are evidence, what it supersedes does not hold.
 
         The address of a turn names what of it was withdrawn.
@@ -873,7 +873,7 @@ class AsyncMemory:
         why = arguments.reason(reason)
         unit = self._caller.own_unit(await self._caller.reader.unit_on_turn(named, withdrawn=True))
         async with self._lock.shared():
-            return await components.writer.restore(unit, why)
+            return await components.writer.reinstate(unit, why)
 
     @operation("write", finish=True)
     @spelled_out(Attribution)

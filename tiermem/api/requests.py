@@ -15,6 +15,7 @@ from tiermem.embedding.interface import Embedder
 from tiermem.index.interface import Index
 from tiermem.llm.endpoint import Price
 from tiermem.llm.interface import LanguageModel
+from tiermem.llm.scripted import ModelFunction
 from tiermem.model import Unproved, WriteBackVariant
 from tiermem.reading import Reranker
 from tiermem.settings import RouterName, When
@@ -28,7 +29,7 @@ _M = TypeVar("_M", bound=Callable[..., Any])
 class Overrides(TypedDict, total=False):
     """What `open` takes by name: a field of `Settings`, which says what it means, or a ready part instead."""
 
-    model: str | LanguageModel | None
+    model: str | LanguageModel | ModelFunction | None
     base_url: str | None
     api_key: str | SecretStr | None
     role_models: dict[str, str]

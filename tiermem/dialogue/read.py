@@ -8,6 +8,7 @@ reason.
 from __future__ import annotations
 
 import codecs
+import logging
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,12 +21,15 @@ from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.error_location import record, skip_unreadable
 from tiermem.dialogue.formats import READERS, Source, mem0
 from tiermem.dialogue.formats.source import PACKED
+from tiermem.dialogue.formats.transcripts import OTHER_FORMAT
 from tiermem.dialogue.interface import Conversation, Format
 from tiermem.dialogue.messages import LONGEST_SPEAKER
 from tiermem.dialogue.packed import unpack
 from tiermem.errors import InvalidInput, NotDialogue, name_in, not_one_of, shown
 
 STDIN = "-"
+
+log = logging.getLogger("tiermem")
 
 
 def read_dialogue(
@@ -36,6 +40,7 @@ def read_dialogue(
     stamps: bool = False,
     keep_thinking: bool = False,
     date_order: DateOrder | None = None,
+    strict: bool = False,
     on_skipped: Callable[[str], None] | None = None,
 ) -> tuple[Conversation, ...]:
     """Every conversation of a file, a stream, or standard input (`-`).
@@ -51,8 +56,9 @@ def read_dialogue(
 
     What a model thought is not among its words; with `keep_thinking` it is in the metadata, under `thinking`.
 
-    One record that cannot be read refuses the file. With `on_skipped` the others are read, and it is called
-    for each record that was skipped with its place and the reason; more of these than turns refuse the file.
+    Records that cannot be read are skipped, and a warning says how many; more of these than turns refuse the
+    file, and with `strict` one does. In place of the warning `on_skipped` is called for each record, with its
+    place and the reason.
     """
     if format not in get_args(Format):
         raise InvalidInput(f"format {not_one_of(format, get_args(Format))}")
@@ -63,7 +69,7 @@ def read_dialogue(
     name, data = _fetch(source)
     skipped: list[str] = []
     try:
-        with skip_unreadable(skipped if on_skipped is not None else None):
+        with skip_unreadable(None if strict else skipped):
             opened = Source(
                 name=name,
                 text="",
@@ -81,20 +87,31 @@ def read_dialogue(
             )
     except InvalidInput as error:
         raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
-    turns = sum(conversation.turns for conversation in conversations)
-    if skipped and not turns:
-        raise NotDialogue(f"{name!r} is not dialogue: {skipped[0]}")
-    if len(skipped) > turns:
-        raise NotDialogue(
-            f"{name!r} is not dialogue: {len(skipped):,} of {len(skipped) + turns:,} records cannot be read, "
-            f"the first of them {skipped[0]}"
-        )
-    if not turns:
-        raise NotDialogue(f"{name!r} is not dialogue: it holds no turn")
+    _require_turns(name, sum(conversation.turns for conversation in conversations), skipped)
     if on_skipped is not None:
         for reason in skipped:
             on_skipped(f"{name!r}, {reason}")
+    elif skipped:
+        log.warning(
+            "%r: %s skipped as unreadable, the first at %s; strict=True refuses such a file",
+            name,
+            "1 record was" if len(skipped) == 1 else f"{len(skipped):,} records were",
+            skipped[0],
+        )
     return conversations
+
+
+def _require_turns(name: str, turns: int, skipped: list[str]) -> None:
+    """Raise `NotDialogue` where no turn was read, or fewer turns than records were skipped."""
+    if skipped and not turns:
+        raise NotDialogue(f"{name!r} is not dialogue: {skipped[0]}. {OTHER_FORMAT}")
+    if len(skipped) > turns:
+        raise NotDialogue(
+            f"{name!r} is not dialogue: {len(skipped):,} of {len(skipped) + turns:,} records cannot be read, "
+            f"the first of them {skipped[0]}. {OTHER_FORMAT}"
+        )
+    if not turns:
+        raise NotDialogue(f"{name!r} is not dialogue: it holds no turn")
 
 
 def _with_own_names(conversation: Conversation) -> Conversation:

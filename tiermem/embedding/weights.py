@@ -13,7 +13,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from tiermem.errors import EmbedderUnavailable
+from tiermem.errors import EmbedderUnavailable, install_command
 
 WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
@@ -45,7 +45,7 @@ def check_installed() -> None:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise EmbedderUnavailable(
-            f"embedding on this machine needs {', '.join(missing)}: pip install 'tiermem[local]'; "
+            f"embedding on this machine needs {', '.join(missing)}: {install_command('local')}; "
             "or use a model endpoint's embeddings"
         )
 

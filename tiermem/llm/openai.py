@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import anyio
 from anyio.lowlevel import RunVar
 
-from tiermem.errors import InvalidInput, ModelError, ModelRefused, ModelUnavailable
+from tiermem.errors import InvalidInput, ModelError, ModelRefused, ModelUnavailable, install_command
 from tiermem.llm import wire
 from tiermem.llm.endpoint import Endpoint, ModelOptions, Price
 from tiermem.llm.interface import Call, Reply, Role
@@ -84,7 +84,7 @@ class OpenAIModel:
         missing = [name for name in _NEEDED if find_spec(name) is None]
         if missing:
             raise InvalidInput(
-                f"a model's endpoint is asked with {' and '.join(missing)}: pip install 'tiermem[model]'"
+                f"a model's endpoint is asked with {' and '.join(missing)}: {install_command('model')}"
             )
         unknown = set(roles or ()) - set(get_args(Role))
         if unknown:
@@ -119,9 +119,9 @@ class OpenAIModel:
         endpoint = self._roles.get(call.role, self._main)
         async with self._turn(endpoint) as client:
             body, usage = await self._negotiate(client, endpoint, call)
-        redact = self._redactions[endpoint].in_reply
-        model = wire.model_in(body, redact) or endpoint.model
-        return Reply(text=wire.answer_in(body, redact), usage=usage, model=model)
+        redaction = self._redactions[endpoint]
+        model = wire.model_in(body, redaction.in_reply) or endpoint.model
+        return Reply(text=wire.answer_in(body, redaction), usage=usage, model=model)
 
     async def _negotiate(self, client: AsyncOpenAI, endpoint: Endpoint, call: Call) -> tuple[Any, Usage]:
         request_format = self._formats.get(endpoint, RequestFormat())

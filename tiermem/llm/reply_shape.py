@@ -1,7 +1,8 @@
 """Fits a value to the JSON schema of a reply where models leave it in small ways.
 
-Numbers and flags given as text, null for a flag or a list, and a reply in a list of one or under the name of
-its schema. No word is changed, and what fits nothing stays as it is, to be refused by the strict validation.
+Numbers and flags given as text, null for a flag or a list, one item in place of a list, and a reply in a list
+of one or under the name of its schema. No word is changed, and what fits nothing stays as it is, to be
+refused by the strict validation.
 """
 
 from __future__ import annotations
@@ -78,6 +79,8 @@ def _fit(value: Any, schema: Schema, root: Schema) -> Any:
             return _fit_bare_list(value, schema.get("properties", {}), root)
         case "array", list():
             return [_fit(item, schema["items"], root) for item in value]
+        case "array", str() | int() | float() | dict():
+            return [_fit(value, schema["items"], root)]
         case kind, (str() | float()) as scalar:
             return _fit_scalar(scalar, kind)
         case _:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
 from typing import Any
+
+from anyio import to_thread
 
 from tiermem.llm.interface import Call, Reply, Role
 from tiermem.llm.meter import check_budget, pay
@@ -19,13 +22,27 @@ Line = str | dict[str, Any] | list[Any] | Exception
 """What is said: text as it is, an object as JSON, an exception by raising it."""
 
 
-class FunctionModel:
-    """Answers each call with what a function makes of it. `calls` keeps all calls, in order."""
+ModelFunction = Callable[[Call], Line | Awaitable[Line]]
+"""A function, also an `async def`, that is given a call and returns the reply."""
 
-    def __init__(self, answer: Callable[[Call], Line], *, name: str = "scripted") -> None:
+
+class FunctionModel:
+    """Answers each call with what a function makes of it. `calls` keeps all calls, in order.
+
+    With `in_thread` the function runs in a worker thread, as one that waits for a network has to.
+    """
+
+    def __init__(self, answer: ModelFunction, *, name: str = "scripted", in_thread: bool = False) -> None:
         self.calls: list[Call] = []
         self._answer = answer
         self._name = name
+        self._in_thread = in_thread
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FunctionModel) and (self._answer, self._name) == (other._answer, other._name)
+
+    def __hash__(self) -> int:
+        return hash((self._answer, self._name))
 
     def model_for(self, role: Role) -> str:
         """The same name for every role."""
@@ -35,7 +52,9 @@ class FunctionModel:
         """The function's line, paid for; an exception is raised."""
         check_budget()
         self.calls.append(call)
-        line = self._answer(call)
+        line = await to_thread.run_sync(self._answer, call) if self._in_thread else self._answer(call)
+        if isawaitable(line):
+            line = await line
         if isinstance(line, Exception):
             raise line
         text = line if isinstance(line, str) else json.dumps(line)

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from tiermem.errors import MalformedReply
 from tiermem.llm.interface import Call
+from tiermem.llm.redaction import Redaction
 from tiermem.model import Usage
 from tiermem.text.unicode import join_surrogates
 
@@ -98,15 +99,15 @@ def decoded_vectors(body: bytes, count: int) -> Any:
     return decode_json(body) if parts <= _PARTS_A_VECTOR * count + _PARTS_BESIDE else None
 
 
-def answer_in(body: Any, redact: Callable[[str], str]) -> str:
-    """The words of a completion as `redact` leaves them. `MalformedReply` when there are none, or not all."""
+def answer_in(body: Any, redaction: Redaction) -> str:
+    """The words of a completion without keys. `MalformedReply` when there are none, or not all."""
     try:
         choice = _Completion.model_validate(body).choices[0]
     except ValidationError as error:
-        raise MalformedReply(f"this is no chat completion{_excerpt(body, redact)}") from error
+        raise MalformedReply(f"this is no chat completion{_excerpt(body, redaction.in_error)}") from error
     refusal = choice.message.refusal or _text_of_parts(choice.message.content, _REFUSAL_PARTS)
     if refusal:
-        raise MalformedReply(f"the model declined: {redact(join_surrogates(refusal))[:200]!r}")
+        raise MalformedReply(f"the model declined: {redaction.in_error(join_surrogates(refusal))[:200]!r}")
     if choice.finish_reason == "content_filter":
         raise MalformedReply("the endpoint's content filter withheld the reply")
     if choice.finish_reason == "length":
@@ -114,7 +115,7 @@ def answer_in(body: Any, redact: Callable[[str], str]) -> str:
     text = _text_of(choice.message)
     if not text.strip():
         raise MalformedReply("the reply is empty")
-    return redact(join_surrogates(text))
+    return redaction.in_reply(join_surrogates(text))
 
 
 def _text_of(message: _Message) -> str:

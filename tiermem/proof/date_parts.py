@@ -29,7 +29,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 
 _COUNT = _compile(rf"\b{_NUMBER}\s++{_UNIT}\b")
-_JOINT = _compile(rf"[^\S\n]*+(?:(?:{_FROM}|of|on|in)\s++)?(?:the\s++)?")
+_JOINT = _compile(rf"(?:,(?=[^\S\n]++(?:on|in)\b))?[^\S\n]*+(?:(?:{_FROM}|of|on|in)\s++)?(?:the\s++)?")
 """What is between "three weeks ago" and "today", or "Friday" and "next week", in one expression."""
 _COUNTED_FROM = _compile(
     r"(?<!\ball\s)(?<!\beach\s)(?<!\bevery\s)(?<!\bwhole\s)"
@@ -54,6 +54,28 @@ _AFTER = _compile(
     r"(?<=prior\s)to|(?<=earlier\s)than|(?<=later\s)than)\b"
 )
 """What is after "Friday" in "the Friday after next", and after "a week prior" in "a week prior to"."""
+
+
+_BOUND_BEFORE = _compile(
+    rf"\b(?:(?:un)?til{{1,2}}|by|through|since|before|after|from|up\s++to|as\s++of|from\b.{{1,40}}?\bto)\s++"
+    rf"(?:(?:the|next|this)\s++)*(?:(?:{'|'.join(WEEKDAYS)}),?\s++(?:the\s++)?)?\Z"
+)
+_BOUND = _compile(r"(?:(?:un)?til{1,2}|by|since)\b")
+"""Words by which a date is the end or the beginning of something that lasts, or a limit."""
+_VAGUE = _compile(r"\b(?:couple|few)\b")
+
+
+def event_dates(text: str, found: Sequence[DateMention]) -> tuple[DateMention, ...]:
+    """The dates on which an event can be: not "by Friday", "until 12 May" or "a couple of days ago"."""
+    return tuple(
+        one
+        for one in found
+        if not (
+            _BOUND_BEFORE.search(text[max(0, one.start - _NEAR) : one.start])
+            or _BOUND.match(one.text)
+            or _VAGUE.search(one.text)
+        )
+    )
 
 
 def without_parts(text: str, found: Sequence[DateMention]) -> tuple[DateMention, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tiermem.proof.date_parts import event_dates
 from tiermem.proof.derive import mentions
 from tiermem.text.dates import parse_iso, resolve_dates
 from tiermem.text.literals import Source
@@ -16,8 +17,11 @@ _MAX_NAME = 3
 """Words that a name has at most."""
 _MIN_SAID = 3
 """Least number of words, literally on the page, that count as given to a person who does not speak there."""
-_OTHER_TIME = re.compile(r"\b(?:ago|before last|after next)\b", re.IGNORECASE)
-"""The end of an expression that means another time than that of saying, whether or not it is read."""
+_OTHER_TIME = re.compile(
+    r"\b(?:ago|before last|after next|the other day|one day|some ?day|once|recently|lately|soon)\b",
+    re.IGNORECASE,
+)
+"""Words that mean another time than that of saying, whether or not it is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +81,8 @@ def is_event_dated(event_at: str, quoted: Sequence[QuotedTurn]) -> bool:
     days = parse_iso(event_at)
     if days is None:
         return False
-    if any(found.holds(*days) for one in quoted for found in mentions(one.turn)):
+    dates = [found for one in quoted for found in event_dates(one.turn.text, mentions(one.turn))]
+    if any(found.holds(*days) for found in dates):
         return True
     if any(resolve_dates(one.quote, one.turn.said_at) or _OTHER_TIME.search(one.quote) for one in quoted):
         return False

@@ -348,7 +348,7 @@ def _citation(
 
 
 def _support_of(item: EvidenceItem) -> CitationSupport:
-    """The label of what is cited: that of a fact; units have been confirmed, and turns quote themselves."""
+    """The support of what is cited: that of a fact; units have been confirmed, and turns quote themselves."""
     if item.fact is not None:
         return item.fact.support
     return "stated" if item.evidence.source == "unit" else "quoted"

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pagestore import Span
 from tiermem.model import Degradation, Evidence, trust_mark
-from tiermem.text.dates import resolve_dates, without_dates
+from tiermem.text.dates import event_time, resolve_dates, without_dates
 from tiermem.text.instructions import instruction_mark
 from tiermem.text.normalise import fold_text
 from tiermem.text.own_context import HEADING, without_own_context
@@ -159,7 +159,7 @@ def _block(number: int, item: Evidence, *same: Evidence) -> str:
     said = list(dict.fromkeys(f"{one.said_at:%Y-%m-%d}" for one in (item, *same) if one.said_at))
     more = [f"{len(said) - MOST_DATES} more days"] if len(said) > MOST_DATES + 1 else []
     times = [f"said {', '.join(said[: MOST_DATES + (not more)] + more)}"] if said else []
-    times += [f"happened {day}" for day in dict.fromkeys(one.event_at for one in (item, *same)) if day]
+    times += dict.fromkeys(event_time(one.event_at, one.said_at) for one in (item, *same) if one.event_at)
     marks = [mark for mark in dict.fromkeys(trust_mark(one.trust) for one in (item, *same)) if mark]
     marks += [mark] if (mark := instruction_mark(f"{item.text}\n{item.quote}")) else []
     kind = "noted; " if item.source == "unit" else ""

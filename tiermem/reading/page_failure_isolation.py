@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pagestore import PageId
-from pagestore.errors import PageStoreError
 from tiermem.errors import TierMemError, Unexpected, unexpected
 from tiermem.model import Degradation
 from tiermem.reading.view import View
@@ -115,7 +114,7 @@ async def _run_or_capture(work: Callable[[View], Awaitable[_T]], view: View) -> 
     """What `work` comes to, or the unexpected error that it raises. Raises what is expected."""
     try:
         return await work(view)
-    except (TierMemError, PageStoreError):
+    except TierMemError:
         raise
     except Exception as error:  # noqa: BLE001  # the caller tells it, or raises `Unexpected`
         return _Failure(error)

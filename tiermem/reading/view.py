@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from pagestore import History, Page, PageId, PageLine, SessionId, SpaceId
 from pagestore.codec import opened_as
-from pagestore.errors import PageNotFound, PageStoreError
+from pagestore.errors import PageNotFound
 from tiermem.errors import (
     IndexMismatch,
     IndexUnavailable,
@@ -381,7 +381,7 @@ class View:
             await self.index()
         except SummaryIndexError:
             return None
-        except (TierMemError, PageStoreError):
+        except TierMemError:
             raise
         except Exception as error:  # noqa: BLE001  # reported when the index is searched, and logged
             unexpected(error, "asking the index for its mark")

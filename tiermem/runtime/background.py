@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from pagestore import PageId
-from pagestore.errors import PageStoreError
 from tiermem.errors import BudgetExceeded, MemoryClosed, TierMemError, unexpected
 from tiermem.llm.meter import Meter
 from tiermem.runtime.components import Components
@@ -112,7 +111,7 @@ class Background:
         """Finish an erasing that a crash cut short; why it is not finished, where it still is not."""
         try:
             await self._components.writer.finish_erasing()
-        except (TierMemError, PageStoreError):
+        except TierMemError:
             raise
         except Exception as error:  # noqa: BLE001  # noted, and logged: the memory opens all the same
             return unexpected(error, "finishing an erasing")
@@ -123,7 +122,7 @@ class Background:
         try:
             with self._components.paying(Meter()):
                 await self._components.writer.project()
-        except (TierMemError, PageStoreError) as error:
+        except TierMemError as error:
             self._jobs.note([f"the index could not be filled and is tried again: {error}"])
         except Exception as error:  # noqa: BLE001  # noted, and logged
             reason = unexpected(error, "filling the index")

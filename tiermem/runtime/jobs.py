@@ -13,7 +13,6 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 
-from pagestore.errors import PageStoreError
 from tiermem.errors import TierMemError, unexpected
 
 log = logging.getLogger("tiermem")
@@ -34,22 +33,30 @@ class Jobs:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._again: dict[str, Job] = {}
         self._due: dict[str, asyncio.TimerHandle] = {}
-        self._problems: deque[str] = deque(maxlen=20)
+        self._problems: deque[tuple[str, str]] = deque(maxlen=20)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """The newest failures, oldest first."""
-        return tuple(self._problems)
+        """The newest failures, oldest first, each once."""
+        return tuple(problem for _, problem in self._problems)
 
     def note(self, problems: Iterable[object]) -> None:
-        """Keep and log what a job left undone."""
+        """Keep what a job left undone, and log a warning of each kind of which none is kept."""
         for problem in problems:
-            self._problems.append(str(problem))
-            log.warning("%s", problem)
+            kept = (str(getattr(problem, "kind", problem)), str(problem))
+            is_known = any(kind == kept[0] for kind, _ in self._problems)
+            if kept in self._problems:
+                self._problems.remove(kept)
+            self._problems.append(kept)
+            log.log(
+                logging.DEBUG if is_known else logging.WARNING,
+                "%s (`stats` lists others of this kind; they are logged at level DEBUG)",
+                problem,
+            )
 
     def forget(self, repeats: Callable[[str], bool]) -> None:
         """Keep no failure any more that tells of these words."""
-        kept = [problem for problem in self._problems if not repeats(problem)]
+        kept = [(kind, problem) for kind, problem in self._problems if not repeats(problem)]
         self._problems.clear()
         self._problems.extend(kept)
 
@@ -113,7 +120,7 @@ class Jobs:
     async def _run(self, name: str, job: Job) -> None:
         try:
             await job()
-        except (TierMemError, PageStoreError) as error:
+        except TierMemError as error:
             self.note([f"{name} failed and stays pending: {error}"])
         except Exception as error:  # noqa: BLE001  # noted, and logged as an error
             self.note([f"{name} failed and stays pending: {unexpected(error, name)}"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pagestore import LogOptions, Store
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 from tiermem.storage.interface import SpaceStore
 from tiermem.storage.place import StorePlace
 
@@ -27,6 +27,6 @@ def open_store(
         from tiermem.storage.postgres import PostgresStore
     except ImportError as error:
         raise InvalidInput(
-            f"a store in PostgreSQL needs a package: pip install 'tiermem[postgres]' ({error})"
+            f"a store in PostgreSQL needs a package: {install_command('postgres')} ({error})"
         ) from error
     return PostgresStore(place.url, read_only=read_only, create=create, options=options)

@@ -18,6 +18,7 @@ from tiermem.text.dates import (
     add_months,
     count,
     resolve_dates,
+    weekday_before,
     weekday_from,
     weekday_until,
     without_dates,
@@ -46,6 +47,7 @@ _TO = re.compile(
     r"(?<!\s)\s*+(?:-|–|to|until|till|through|up to)\s*+(?:the\s++)?+(?:end\s++of\s++)?+", re.IGNORECASE
 )
 _AND = re.compile(r"(?:,|(?<!\s))\s++and\s++(?:the\s++)?+", re.IGNORECASE)
+_COUNTED_FROM = re.compile(r"\b(?:day|week|fortnight|month|year)s?\s++from\s++(?:the\s++)?$", re.IGNORECASE)
 _OF = re.compile(r"(?<!\s)\s++of\b", re.IGNORECASE)
 _LED = re.compile(r"\b(?:in|on|during)\s++(?:the\s++)?+$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s++(?:the\s++)?+$", re.IGNORECASE)
@@ -197,6 +199,8 @@ def _mentions(text: str, asked: date) -> Iterator[_Point]:
     for found in resolve_dates(text, asked):
         if found.kind != "absolute" and _OF.match(text, found.end):
             continue  # "the last week of October 2023"
+        if _COUNTED_FROM.search(text[max(0, found.start - _BESIDE) : found.start]):
+            continue  # "a week from tomorrow"
         preposition = _PREPOSITION.match(found.text)
         start = found.start + (0 if preposition is None else preposition.end())
         if lower(found.text).startswith("between"):
@@ -208,7 +212,9 @@ def _mentions(text: str, asked: date) -> Iterator[_Point]:
             last=found.last,
             outright=found.kind == "absolute",
             from_to=found.precision == "range",
-            yearless=not _OTHER_YEAR.search(found.text) and _MONTH.search(found.text) is not None,
+            yearless=not _OTHER_YEAR.search(found.text)
+            and _MONTH.search(found.text) is not None
+            and weekday_before(text, found.start) is None,
         )
 
 

@@ -64,12 +64,10 @@ _PAST = re.compile(
 _END = re.compile(r"[.!?\n]")
 _SENTENCE = 60
 """Characters on either side of a date in which its sentence is looked for."""
+_OTHER_MONTH = re.compile(r"\b(?P<which>last|this|next)\s++month\b", re.IGNORECASE)
+_STEPS = {"last": -1, "this": 0, "next": 1}
 _QUARTER = 92
 """Days beyond which the tense decides the year of a date without one."""
-_FUTURE = re.compile(
-    r"\b(?:will|gonna|going to|'ll|’ll|plan(?:s|ning)?|upcoming|coming|can['’]?t wait|hope to|want to)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +136,17 @@ def parse_iso(iso: str) -> tuple[date, date] | None:
     except (ValueError, OverflowError):
         return None
     return (start[0], end[1]) if start[0] <= end[1] else None
+
+
+def event_time(event_at: str, said_at: datetime | None) -> str:
+    """Return the date of an event after "happened", or "planned for" if it is after the day of saying.
+
+    "dated" says that it is not known which: part of the period lies ahead, or when it was said is unknown.
+    """
+    days = parse_iso(event_at)
+    if days is None or said_at is None or days[0] <= said_at.date() < days[1]:
+        return f"dated {event_at}"
+    return f"{'planned for' if said_at.date() < days[0] else 'happened'} {event_at}"
 
 
 def _whole(parts: list[int]) -> tuple[date, date]:
@@ -223,12 +232,6 @@ def _mention(
     )
 
 
-@lru_cache(maxsize=16)
-def _looks_ahead(text: str) -> bool:
-    """Whether `text` speaks of what will be; found once for all its dates."""
-    return _FUTURE.search(text) is not None
-
-
 def _sentence(match: re.Match[str]) -> tuple[str, str]:
     """What precedes and what follows a date in its own sentence."""
     before = match.string[max(0, match.start() - _SENTENCE) : match.start()]
@@ -282,6 +285,15 @@ def _one_day(match: re.Match[str], day: date, *, kind: Kind = "relative") -> Dat
     return _mention(match, day, day, "day", kind=kind)
 
 
+_WEEKDAY_BEFORE = re.compile(r"\b" + _WEEKDAY + r",?\s++(?:the\s++)?$", re.IGNORECASE)
+
+
+def weekday_before(text: str, start: int) -> int | None:
+    """The weekday that belongs to a date at `start`: Thursday is 3 in "Thursday 11 June"."""
+    found = _WEEKDAY_BEFORE.search(text[max(0, start - 20) : start])
+    return None if found is None else _weekday_number(found["weekday"])
+
+
 def _nearest_year(match: re.Match[str], month: int, day: int, said: date) -> int:
     """The year that brings a date without one closest to the day it was said.
 
@@ -327,11 +339,13 @@ def _order_in(text: str) -> str | None:
 
 def _day_month(match: re.Match[str], said: date | None) -> DateMention | None:
     month, day = _month_number(match["month"]), int(match["day"])
-    if match["year"]:
-        return _one_day(match, date(int(match["year"]), month, day), kind="absolute")
-    if said is None or day < 1:
+    if not match["year"] and (said is None or day < 1):
         return None
-    return _one_day(match, date(_nearest_year(match, month, day, said), month, day), kind="absolute")
+    year = int(match["year"]) if said is None or match["year"] else _nearest_year(match, month, day, said)
+    named, weekday = date(year, month, day), weekday_before(match.string, match.start())
+    if weekday not in (None, named.weekday()):
+        raise ValueError("weekday and day do not agree")  # no part of it is read alone
+    return _one_day(match, named, kind="absolute")
 
 
 def _days_of_month(match: re.Match[str], said: date | None) -> DateMention | None:
@@ -356,15 +370,40 @@ def _full_range(match: re.Match[str], _said: date | None) -> DateMention | None:
 
 
 def _day_alone(match: re.Match[str], said: date) -> DateMention | None:
-    """A day by its number: in the month it was said in, or in the one before or after that is nearer."""
-    day = int(match["day"])
-    near = [add_months(said, step) for step in (-1, 0, 1)]
-    days = [date(at.year, at.month, day) for at in near if 1 <= day <= monthrange(at.year, at.month)[1]]
-    if not days:
-        return None
-    ahead = _looks_ahead(match.string)
-    wanted = [day for day in days if (day >= said if ahead else day <= said)]
-    return _one_day(match, min(wanted or days, key=lambda day: abs((day - said).days)))
+    """A day by its number, in the month that its sentence or the next one names, or the next one to come.
+
+    With a weekday it is the only such day of five months that the tense allows. Otherwise it is no date.
+    """
+    tense, number, weekday = date_tense(match.string, *match.span()), int(match["day"]), match["weekday"]
+    near = [add_months(said, step) for step in range(-2, 3)]
+    days = [one.replace(day=number) for one in near if 1 <= number <= monthrange(one.year, one.month)[1]]
+    if weekday:
+        agreeing = [one for one in days if one.weekday() == _weekday_number(weekday)]
+        on_side = [one for one in agreeing if one >= said] if tense == "future" else agreeing
+        on_side = [one for one in agreeing if one <= said] if tense == "past" else on_side
+        if len(on_side) != 1:
+            raise ValueError("weekday and day agree in none of these months, or in several")
+        return _one_day(match, on_side[0])
+    months = _months_beside(match, said, tense)
+    if months:
+        return _one_day(match, months.pop().replace(day=number)) if len(months) == 1 else None
+    ahead = [one for one in days if one > said]
+    return _one_day(match, ahead[0]) if tense == "future" and ahead else None
+
+
+def _months_beside(match: re.Match[str], said: date, tense: Tense | None) -> set[date]:
+    """The first days of the months that the sentence of a date or the next one names."""
+    after = _END.split(match.string[match.end() : match.end() + 2 * _SENTENCE], maxsplit=2)[:2]
+    text = ". ".join((_sentence(match)[0], *after))
+    months = {add_months(said, _STEPS[lower(one["which"])]) for one in _OTHER_MONTH.finditer(text)}
+    for name in _NAMED_MONTH.finditer(text):
+        first = date(said.year, _month_number(name["month"]), 1)
+        if tense == "past" and first > said:
+            first = add_months(first, -12)
+        elif tense == "future" and add_months(first, 1) <= said:
+            first = add_months(first, 12)
+        months.add(first)
+    return months
 
 
 def _month_year(match: re.Match[str], _said: date | None) -> DateMention:
@@ -522,6 +561,12 @@ _END_DAY = r"(?P<to>\d{1,2})(?:st|nd|rd|th)?\s++(?:of\s++)?" + _MONTH + _MAYBE_Y
 _PLAIN_MONTH = (
     "(?P<month>" + "|".join(month for month in MONTHS if month not in ("may", "march", "august")) + ")"
 )
+_NAMED_MONTH = re.compile(
+    r"\b(?P<month>"
+    + "|".join(set(MONTHS) - {"may", "march", "august"})
+    + r"|(?<=\b(?:in|of)\s)(?:may|march|august))\b",
+    re.IGNORECASE,
+)
 _COUNTED = r"\s*+(?:dollars|people|miles|km|steps|words|pounds)"
 _NUMERIC = re.compile(
     r"(?<![\d.,/-])\b(?P<one>\d{1,2})(?P<sep>[./-])(?P<two>\d{1,2})(?P=sep)"
@@ -560,6 +605,7 @@ _RELATIVE_RULES = (
     _rule(_SPAN_OF_TIME + r"\s++(?P<ago>ago|back|earlier|prior)\b", _shift),
     _rule(r"(?:in|within)\s++(?:about\s++)?" + _SPAN_OF_TIME + r"(?:['’]\s++time)?\b", _shift),
     _rule(_SPAN_OF_TIME + r"\s++(?:from now|later)\b", _shift),
+    _rule(_WEEKDAY + r"\b,?\s++(?:the\s++)?(?P<day>\d{1,2})(?:st|nd|rd|th)\b", _day_alone),
     _rule(_WHICH + r"\s++" + _WEEKDAY + r"\b", _weekday),
     _rule(_WHICH + r"\s++" + _UNIT + r"\b", _shift),
     _rule(_WHICH + r"\s++" + _SEASON + r"\b", _season),
@@ -571,7 +617,7 @@ _RELATIVE_RULES = (
     ),
     _rule(r"(?P<which>last|next|this past|this coming|this)\s++" + _MONTH, _bare_month),
     _rule(r"(?P<which>)" + _PLAIN_MONTH + r"\b", _bare_month),
-    _rule(r"(?:on|by|until) the (?P<day>\d{1,2})(?:st|nd|rd|th)\b", _day_alone),
+    _rule(r"(?P<weekday>)(?:on|by|until) the (?P<day>\d{1,2})(?:st|nd|rd|th)\b", _day_alone),
     _rule(
         r"(?:for|had|been)\s++(?:\w++\s++){0,2}?(?:(?:about|around|over|almost|nearly|like)\s*+)?"
         + _SPAN_OF_TIME

@@ -17,7 +17,7 @@ from rapidfuzz import fuzz
 from pagestore import Page, PageLine, Span, Turn
 from tiermem.text.normalise import NormalisedText, fold_text, normalise
 from tiermem.text.taken_back import GAP
-from tiermem.text.words import WORD, words
+from tiermem.text.words import WORD, search_words, words
 
 MIN_WORDS = 3
 MIN_CHARACTERS = 12
@@ -59,7 +59,7 @@ def find_quotes(quotes: Sequence[str], pages: Sequence[Page]) -> list[tuple[str,
     wanted = [(quote, _parts(quote)) for quote in dict.fromkeys(quotes) if quote.strip()]
     found: dict[str, list[QuotePlace]] = {}
     for quote, parts in wanted:
-        several = sum(len(words(part)) for part in parts) >= 2
+        several = sum(map(_count_words, parts)) >= 2
         places = list(islice(chain.from_iterable(_places(parts, page) for page in pages), MAX_PLACES))
         if several and places:
             found[quote] = places
@@ -71,7 +71,7 @@ def find_quotes(quotes: Sequence[str], pages: Sequence[Page]) -> list[tuple[str,
         if quote not in found and parts:
             near = [place for page in pages for place in _places(parts, page, short=True)]
             next_to_others = (place for place in near if any(_next_to(place, other) for other in anchors))
-            others = near[:MAX_PLACES] if len(words(quote)) > 1 else []
+            others = near[:MAX_PLACES] if _count_words(quote) > 1 else []
             places = list(islice(next_to_others, MAX_PLACES))
             places = places or [replace(place, short=True) for place in others]
             found |= {quote: places} if places else {}
@@ -215,7 +215,12 @@ def _whole(body: NormalisedText, start: int, end: int) -> bool:
 def _long_enough(part: str, turn: str) -> bool:
     if part.strip(_EDGE) == turn.strip(_EDGE):
         return True
-    return len(words(part)) >= MIN_WORDS and len(part) >= MIN_CHARACTERS
+    return _count_words(part) >= MIN_WORDS and len(part) >= MIN_CHARACTERS
+
+
+def _count_words(text: str) -> int:
+    """Count the words; in scripts without spaces a pair of characters is one, and an emoji is none."""
+    return sum(any(map(str.isalnum, word)) for word in search_words(text))
 
 
 def _close(parts: Sequence[str], pages: Sequence[Page]) -> QuotePlace | None:

@@ -22,7 +22,7 @@ import anyio
 from anyio import to_thread
 
 from pagestore import Page, PageId, SessionId, Span, Turn
-from pagestore.errors import Corrupt, PageNotFound
+from pagestore.errors import Corrupt, PageNotFound, PageStoreError
 from tiermem.errors import BudgetExceeded, MemoryClosed, TierMemError
 from tiermem.index.interface import Index
 from tiermem.ledger import Consolidated, Ledger, Tier1, merged_unit_id, owner_of
@@ -209,7 +209,7 @@ class Consolidator:
         """`_proposals`; `None`, which is left with the reason, where the index cannot tell."""
         try:
             return await self._proposals(one, moment, since=since)
-        except (BudgetExceeded, MemoryClosed):
+        except (BudgetExceeded, MemoryClosed, PageStoreError):
             raise
         except TierMemError as error:
             one.left.append(f"units that say the same: they cannot be looked for: {error}")

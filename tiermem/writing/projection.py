@@ -26,8 +26,8 @@ import anyio
 
 from pagestore import History, OpenInfo, Page, PageId, PageInfo, Turn
 from pagestore.codec import opened_as
-from pagestore.errors import Corrupt, Inaccessible, PageNotFound, PageStoreError, ReadOnly
-from tiermem.errors import IndexMismatch, MalformedReply, ModelRefused, TierMemError, unexpected
+from pagestore.errors import Corrupt, PageNotFound, ReadOnly
+from tiermem.errors import IndexMismatch, MalformedReply, ModelError, ModelRefused, TierMemError, unexpected
 from tiermem.index.absent import AbsentIndex
 from tiermem.index.interface import (
     Compacts,
@@ -104,7 +104,7 @@ class Projection:
         what = f"space {self._ledger.space}"
         try:
             await step()
-        except (TierMemError, Inaccessible) as error:
+        except TierMemError as error:
             return Unfinished(stage="index", what=what, reason=repr(error))
         except Exception as error:  # noqa: BLE001  # reported in the result, and logged
             return Unfinished(stage="index", what=what, reason=unexpected(error, f"indexing {what}"))
@@ -276,7 +276,7 @@ class Projection:
                 if not _may_be_of_one(error):
                     raise
                 failed[page_of(item)] = error
-        refused = any(isinstance(one, TierMemError) for one in failed.values())
+        refused = any(isinstance(one, ModelError) for one in failed.values())
         if refused and len(failed) == len(items) and (len(items) > 1 or not await self._takes_words()):
             # Whatever is given is refused: that is no fault of a page.
             raise next(iter(failed.values()))
@@ -422,11 +422,11 @@ def _may_be_of_one(error: Exception) -> bool:
     """Whether what went wrong may lie in what was put, and not in index, embedder or log."""
     if isinstance(error, Corrupt | PageNotFound | ModelRefused | MalformedReply):
         return True
-    return not isinstance(error, TierMemError | PageStoreError)
+    return not isinstance(error, TierMemError)
 
 
 def _reason(error: Exception, page_id: PageId) -> str:
-    known = isinstance(error, TierMemError | PageStoreError)
+    known = isinstance(error, TierMemError)
     return f"{type(error).__name__}: {error}" if known else unexpected(error, f"indexing page {page_id}")
 
 

@@ -34,7 +34,7 @@ def check_correction(tier1: Tier1, unit: SummaryUnit, turn: Turn, trust: TrustLe
     """Raise `InvalidInput` for a unit that no longer holds, or that is trusted more than its correction."""
     newer = tier1.superseded_by(unit.id)
     if tier1.retired_because(unit.id) is not None:
-        raise InvalidInput(f"unit {unit.id!r} was withdrawn: `remember` what holds, or `restore` it first")
+        raise InvalidInput(f"unit {unit.id!r} was withdrawn: `remember` what holds, or `reinstate` it first")
     if newer:
         raise InvalidInput(f"unit {unit.id!r} holds no longer, {newer[-1]!r} does: correct that one")
     if unit.trust is not None and trust.rank_of(turn) < trust.rank(unit.trust):

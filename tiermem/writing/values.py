@@ -46,6 +46,11 @@ class Unfinished:
     def __str__(self) -> str:
         return f"{self.stage} of {self.what} stays pending: {self.reason}"
 
+    @property
+    def kind(self) -> str:
+        """The step and the reason: what several failures have in common."""
+        return f"{self.stage}: {self.reason}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projected:
@@ -104,7 +109,7 @@ class Withdrawn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class ReinstatedUnit:
     """A unit that was withdrawn and is so no longer, and the units that it supersedes again.
 
     It holds unless a newer one supersedes it: then that is `superseded_by`.

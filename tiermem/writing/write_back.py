@@ -53,7 +53,7 @@ class _Run:
     """What `Ledger.erasures_by_others` was before the pages of the present group were read."""
 
     def leave(self, finding: Finding, error: Exception) -> None:
-        expected = isinstance(error, TierMemError | PageStoreError)
+        expected = isinstance(error, TierMemError)
         reason = repr(error) if expected else unexpected(error, f"writing back finding {finding.id}")
         self.unfinished.append(Unfinished(stage="write-back", what=finding.id, reason=reason))
 
@@ -62,11 +62,9 @@ class _Run:
         """Leave the finding for later, and say why, when what is inside fails: the others go on."""
         try:
             yield
-        except (TierMemError, Corrupt, PageNotFound) as error:
-            self.leave(finding, error)
-        except PageStoreError:
-            raise
-        except Exception as error:  # noqa: BLE001  # reported as unfinished, and logged as an error
+        except Exception as error:  # reported as unfinished, and logged as an error
+            if isinstance(error, PageStoreError) and not isinstance(error, Corrupt | PageNotFound):
+                raise
             self.leave(finding, error)
 
 
@@ -142,12 +140,12 @@ class WriteBacks:
             return judged
         try:
             selected = await self._select(candidates)
+        except PageStoreError:
+            raise
         except TierMemError as error:
             for candidate in candidates:
                 run.leave(candidate.finding, error)
             return []
-        except PageStoreError:
-            raise
         except Exception:  # noqa: BLE001  # reported for the finding that raises it again
             return [one for candidate in candidates for one in await self._judge_worth(run, [candidate])]
         return [(candidate, number in selected) for number, candidate in enumerate(candidates)]

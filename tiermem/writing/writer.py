@@ -91,8 +91,8 @@ from tiermem.writing.values import (
     DistilReport,
     Progress,
     Projected,
+    ReinstatedUnit,
     Remembered,
-    Restored,
     Unfinished,
     Withdrawn,
     WriteBackReport,
@@ -280,7 +280,7 @@ class Writer:
                 )
             try:
                 entry = await self._redistil(page)
-            except (TierMemError, PageStoreError):
+            except TierMemError:
                 raise
             except Exception as error:
                 raise Unexpected(unexpected(error, f"distilling page {page.id} again")) from error
@@ -485,7 +485,7 @@ class Writer:
             raise UnknownId(f"turn {seq} of session {session!r} was erased meanwhile")
         return unit
 
-    async def restore(self, unit_id: UnitId, reason: str) -> Restored:
+    async def reinstate(self, unit_id: UnitId, reason: str) -> ReinstatedUnit:
         """Undo `withdraw`; a unit that is not withdrawn stays as it is, and nothing is written.
 
         Raises `UnknownId`, and `InvalidInput` for a unit that was not withdrawn and is superseded, and where
@@ -515,7 +515,7 @@ class Writer:
         tier1 = self._ledger.tier1
         older = (tier1.unit(older) for older in unit.supersedes if older in before)
         superseded = tuple(one for one in older if one is not None and not tier1.is_active(one.id))
-        return Restored(unit=unit, superseded=superseded, superseded_by=tier1.superseded_by(unit_id))
+        return ReinstatedUnit(unit=unit, superseded=superseded, superseded_by=tier1.superseded_by(unit_id))
 
     async def remember(
         self, session: SessionId, turn: Turn, *, is_dated: bool = False
@@ -590,7 +590,7 @@ class Writer:
     async def _supersede_older_versions(self) -> None:
         """Take back the words of older versions of messages, and retire the units that rest on them alone.
 
-        A unit that was restored since is left as it is. A session is looked at until all of it is summarised.
+        A unit that was reinstated since stays as it is. A session is looked at until all of it is summarised.
         """
         waiting = {info.session for info in await self.pending_pages()}
         for session in tuple(self._edited):
@@ -599,20 +599,20 @@ class Writer:
                 read = await self._ledger.read([info.id for info in infos])
                 pages = {page.id: page for page in read if isinstance(page, Page)}
                 older = older_versions(tuple(pages.values()))
-                restored = await self._restored_units() if older else frozenset()
+                reinstated = await self._reinstated_units() if older else frozenset()
                 for unit_id, newest_id in self._resting_on(older).items():
-                    await self._retire_version(unit_id, newest_id, restored)
+                    await self._retire_version(unit_id, newest_id, reinstated)
                 for one in older:
-                    await self._take_back(pages[one.page_id], one, restored, since)
+                    await self._take_back(pages[one.page_id], one, reinstated, since)
             if session not in waiting:
                 self._edited.discard(session)
 
-    async def _retire_version(self, unit_id: UnitId, newest_id: str, restored: Collection[UnitId]) -> None:
-        if unit_id not in restored:
+    async def _retire_version(self, unit_id: UnitId, newest_id: str, reinstated: Collection[UnitId]) -> None:
+        if unit_id not in reinstated:
             reason = f"the message was edited: turn {newest_id!r} is its newest version"
             await self._ledger.write(Retired(unit_ids=(unit_id,), reason=reason))
 
-    async def _take_back(self, page: Page, older: Older, restored: Collection[UnitId], since: int) -> None:
+    async def _take_back(self, page: Page, older: Older, reinstated: Collection[UnitId], since: int) -> None:
         """Take back the words of an older version that no unit rests on, where they can be a unit."""
         tier1, line = self._ledger.tier1, older.line
         if any(line.touches(span) for unit in tier1.units_of_page(page.id) for span in unit.spans):
@@ -625,10 +625,10 @@ class Writer:
             return
         if tier1.unit(unit.id) is None:
             await self._ledger.write_unless_erased(Stated(unit=unit), since=since)
-        await self._retire_version(unit.id, older.newest_id, restored)
+        await self._retire_version(unit.id, older.newest_id, reinstated)
 
-    async def _restored_units(self) -> frozenset[UnitId]:
-        """Return every unit that was ever restored."""
+    async def _reinstated_units(self) -> frozenset[UnitId]:
+        """Return every unit that was ever reinstated."""
         entries = await self._ledger.logged_entries()
         return frozenset(
             unit_id for entry in entries if entry.kind == "reinstated" for unit_id in entry.body["unit_ids"]
@@ -697,14 +697,14 @@ class Writer:
             async with self.recording("distil"):
                 pages = [self.readable_page(await self._ledger.page(info.id)) for info in infos]
                 outcomes = await distil(pages, self._engine, self._options.trust)
-        except (TierMemError, Corrupt) as error:
+        except TierMemError as error:
+            if isinstance(error, PageStoreError) and not isinstance(error, Corrupt):
+                raise
             down = isinstance(error, ModelUnavailable | ModelRefused)
             run.failed_in_a_row += down
             if len(infos) > 1 and not down:
                 return await self._distil_each(run, infos)
             return tuple(Unfinished(stage="distil", what=info.id, reason=repr(error)) for info in infos)
-        except PageStoreError:
-            raise
         except Exception as error:  # noqa: BLE001  # whatever a page does, the others go on; it is on record
             if len(infos) > 1:
                 return await self._distil_each(run, infos)
@@ -738,7 +738,7 @@ class Writer:
             await write_conclusion(self._ledger, entry, since=since, step="distil", usage=entry.usage)
         except ErasedMeanwhile as error:
             return Unfinished(stage="distil", what=entry.page_id, reason=repr(error))
-        except (TierMemError, PageStoreError):
+        except TierMemError:
             raise
         except Exception as error:  # noqa: BLE001  # as above
             return _set_aside(entry.page_id, error)

@@ -81,7 +81,7 @@ def test_what_the_scripts_call_is_an_operation_that_takes_what_it_is_given() -> 
     assert {"ask", "audit", "answers", "page", "pages", "units", "trail", "search", "recall", "stats"} <= {
         name for name, _ in called
     }
-    assert {"verify", "erase", "withdraw", "restore", "omissions"} <= {name for name, _ in called}
+    assert {"verify", "erase", "withdraw", "reinstate", "omissions"} <= {name for name, _ in called}
     for name, given in called:
         assert set(GIVEN.findall(given)) <= OPERATIONS[name].signature.parameters.keys(), (name, given)
 

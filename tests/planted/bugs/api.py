@@ -23,7 +23,7 @@ BUGS = (
         name="a failure behind the API is not kept",
         file="tiermem/runtime/jobs.py",
         function="Jobs.note",
-        before="self._problems.append(str(problem))",
+        before="self._problems.append(kept)",
         after="",
         found_by=("tests/runtime/test_jobs.py", "tests/api"),
     ),

@@ -24,15 +24,16 @@ def answers(*, place: options.Place, looking: options.Looking) -> None:
 
 def _answers_table(given: Sequence[tiermem.AnswerInfo]) -> Table:
     return table(
-        ("answer", "asked", "question", "answered from"),
+        ("id", "asked", "question", "answer", "answered from"),
         [
             (
                 Text(one.id, style="cyan"),
                 when(one.at),
                 one.question,
+                one.text,
                 _READ[one.route] + (", abstained" if one.abstained else ""),
             )
             for one in given
         ],
-        whole=("answer",),
+        whole=("id",),
     )

@@ -187,7 +187,7 @@ def _index_in_store(url: str | None) -> ExaminedItem:
         found = find_pgvector(url)
     except NotAStore:
         return ExaminedItem(what="index", verdict="absent", state="made in the database with the store")
-    except (TierMemError, PageStoreError) as error:
+    except TierMemError as error:
         return _missing("index", error, "install pgvector on the server, or leave TIERMEM_INDEX out")
     return ExaminedItem(what="index", verdict="good", state=f"in the database of the store, {found}")
 

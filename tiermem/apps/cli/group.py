@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from pagestore.errors import Locked, NotAStore, PageStoreError
+from pagestore.errors import Locked, NotAStore
 from tiermem.errors import EmbedderUnavailable, IndexLocked, ModelError, TierMemError
 
 ENTRY_POINTS = "tiermem.commands"
@@ -31,7 +31,7 @@ class CommandGroup(TyperGroup):
         """Run the command; what can be expected to go wrong ends in one line on stderr and code 1."""
         try:
             return super().invoke(ctx)
-        except (TierMemError, PageStoreError) as error:
+        except TierMemError as error:
             complain(f"{error}{_advice(error)}")
             raise typer.Exit(EXIT_ERROR) from error
         except KeyboardInterrupt as error:

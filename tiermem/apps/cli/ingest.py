@@ -117,7 +117,6 @@ def ingest(
     """
     known = options.key_values("--metadata", metadata)
     skipped: list[str] = []
-    on_skipped = None if strict else skipped.append
     conversations = [
         one
         for file in files
@@ -128,7 +127,8 @@ def ingest(
             stamps=True,
             keep_thinking=keep_thinking,
             date_order=date_order,
-            on_skipped=on_skipped,
+            strict=strict,
+            on_skipped=skipped.append,
         )
     ]
     results = ingest_into(

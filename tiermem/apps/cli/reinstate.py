@@ -14,11 +14,11 @@ def reinstate(
 ) -> None:
     """Undo `withdraw`: the unit holds again, and so do its words."""
     with place.open() as memory:
-        done = memory.restore(options.unit_named(memory, unit_id), reason=reason)
-    output.show(done, lambda: _restored_table(done))
+        done = memory.reinstate(options.unit_named(memory, unit_id), reason=reason)
+    output.show(done, lambda: _reinstated_table(done))
 
 
-def _restored_table(done: tiermem.Restored) -> Table:
+def _reinstated_table(done: tiermem.ReinstatedUnit) -> Table:
     superseded = [("superseded", unit.text) for unit in done.superseded]
     newer = [("but not shown", f"{short(unit_id)} supersedes it") for unit_id in done.superseded_by]
-    return pairs([("restored", done.unit.text), *superseded, *newer])
+    return pairs([("reinstated", done.unit.text), *superseded, *newer])

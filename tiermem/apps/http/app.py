@@ -15,7 +15,7 @@ from tiermem.apps.http.assets import HEADERS, INDEX, assets
 from tiermem.apps.http.metrics import MEDIA_TYPE as METRICS
 from tiermem.apps.http.openapi import encode_document
 from tiermem.apps.http.service import OPERATIONS, MadeFile, Request, Service, space_named
-from tiermem.errors import InvalidInput, ServerUnavailable, TooLarge, UnknownId
+from tiermem.errors import InvalidInput, ServerUnavailable, TooLarge, UnknownId, install_command
 from tiermem.wire import Problem, problem_of
 from tiermem.wire.problems import MEDIA_TYPE as PROBLEM
 
@@ -28,7 +28,7 @@ try:
     from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
     from starlette.routing import Route
 except ImportError as error:
-    raise InvalidInput(f"serving over HTTP needs an extra: pip install 'tiermem[serve]' ({error})") from error
+    raise InvalidInput(f"serving over HTTP needs an extra: {install_command('serve')} ({error})") from error
 
 log = logging.getLogger("tiermem.http")
 

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from tiermem.apps.http.limits import ConnectionLimits
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, install_command
 from tiermem.wire.problems import MEDIA_TYPE, problem_of
 
 try:
@@ -21,7 +21,7 @@ try:
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError as error:
-    raise InvalidInput(f"serving over HTTP needs an extra: pip install 'tiermem[serve]' ({error})") from error
+    raise InvalidInput(f"serving over HTTP needs an extra: {install_command('serve')} ({error})") from error
 
 _MIN_PROGRESS = 2**16
 """Bytes that a client reads within the write deadline at least, or else all that is left."""

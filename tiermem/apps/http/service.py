@@ -178,7 +178,7 @@ class Service:
         doing = "a request" if operation is None else operation.name
         if isinstance(error, Corrupt) and operation is not None and _takes_checkpoint(operation):
             return replace(problem_of(error, status=409), detail=self._here(str(error)), next=_CHECKPOINT)
-        if not isinstance(error, TierMemError | PageStoreError):
+        if not isinstance(error, TierMemError):
             unexpected(error, f"serving {doing}")
             return problem_of(tiermem.errors.Unexpected())
         wait = error.seconds if isinstance(error, SlowDown) else None

@@ -17,9 +17,8 @@ from pydantic import Field, ValidationError
 
 import tiermem
 from pagestore import Page
-from pagestore.errors import PageStoreError
 from tiermem.apps.present.as_json import plain
-from tiermem.errors import InvalidInput, TierMemError, not_one_of
+from tiermem.errors import InvalidInput, TierMemError, install_command, not_one_of
 from tiermem.model import Answer, Evidence
 from tiermem.trust import DEFAULT_TRUST
 
@@ -31,7 +30,7 @@ try:
     from tiermem.apps.mcp.stdio import open_stdio
 except ImportError as error:
     raise InvalidInput(
-        f"the Model Context Protocol needs an extra: pip install 'tiermem[mcp]' ({error})"
+        f"the Model Context Protocol needs an extra: {install_command('mcp')} ({error})"
     ) from error
 
 _ERRORS_SHOWN = 3
@@ -173,7 +172,7 @@ def _explain_errors(call: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable
     async def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return await call(*args, **kwargs)
-        except (TierMemError, PageStoreError) as error:
+        except TierMemError as error:
             raise ToolError(str(error)) from error
 
     return run

@@ -155,14 +155,14 @@ def _plain(text: str, users: Mapping[str, str]) -> str:
 
 
 def _attachment_texts(attachment: Mapping[str, Any], users: Mapping[str, str]) -> list[str]:
-    """The texts of an attachment; its blocks, or what it has in their place."""
+    """Title, text or blocks, and fields of an attachment; `fallback` of one that has none of them."""
     fields = objects(attachment, "fields")
     named = [join_texts((one.get("title"), one.get("value"))) for one in fields]
-    text = attachment.get("text") or attachment.get("fallback")
-    if isinstance(text, str) and text:
-        return [text]
     title = join_texts((attachment.get("pretext"), attachment.get("title")))
-    return [one for one in (title, *named, *_texts_of(attachment.get("blocks"), users)) if one]
+    text = join_texts((attachment.get("text"),))
+    body = [text] if text else _texts_of(attachment.get("blocks"), users)
+    texts = [one for one in (title, *body, *named) if one]
+    return texts or [join_texts((attachment.get("fallback"),))]
 
 
 def _texts_of(block: object, users: Mapping[str, str]) -> Iterator[str]:

@@ -9,10 +9,11 @@ from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.transcript import parse_transcript
 from tiermem.errors import InvalidInput
 
-WRITE_INSTEAD = (
-    'write one JSON object a line: {"speaker": "Ann", "text": "…", "timestamp": "2024-05-08T13:56", '
-    '"session": "…"}; or lines like "[2024-05-08 13:56] Ann: …"'
+OTHER_FORMAT = (
+    'Where its format is none that is known, write one JSON object a line: {"speaker": "Ann", "text": "…", '
+    '"timestamp": "2024-05-08T13:56", "session": "…"}; or lines like "[2024-05-08 13:56] Ann: …"'
 )
+"""What to do with a file that is not read."""
 
 
 ABOUT = frozenset(
@@ -33,7 +34,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
         text = without_front_matter(source.text)
         return alone(*parse_transcript(text, source.session, source.date_order))
     except InvalidInput as error:
-        raise InvalidInput(f"{error}. Where its format is none that is known, {WRITE_INSTEAD}") from error
+        raise InvalidInput(f"{error}. {OTHER_FORMAT}") from error
 
 
 def without_front_matter(text: str) -> str:

@@ -25,6 +25,8 @@ class AnswerInfo:
     summary_tokens: int = 0
     agent: str | None = None
     """Who asked; `None` where it was no agent."""
+    text: str = ""
+    """The answer, or of lines as they were said the first one; of a longer one the first 200 characters."""
 
 
 class AnswersFold:

@@ -14,6 +14,9 @@ from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
 from tiermem.ledger.kinds.spent import Spent
 from tiermem.model import Answer, Finding, Trace
 
+_LONGEST = 200
+"""Characters of an answer that lists of answers have."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered(Entry):
@@ -39,6 +42,7 @@ def _fold(entry: Answered, record: Record, folds: Folds) -> None:
         seq=record.seq,
         summary_tokens=answer.trace.summary_tokens,
         agent=answer.trace.agent,
+        text=(str(answer.said[0]) if answer.said else answer.text)[:_LONGEST],
     )
     folds.put_answer(given)
     cited = dict.fromkeys(one.unit_id for one in answer.citations if one.unit_id is not None)

@@ -14,6 +14,7 @@ from itertools import repeat
 from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit, trust_mark
 from tiermem.reasoning.interface import PageView
+from tiermem.text.dates import event_time
 from tiermem.text.instructions import instruction_mark
 from tiermem.text.long_runs import shorten_runs
 from tiermem.text.taken_back import readable
@@ -42,9 +43,9 @@ def _indent(text: str) -> str:
 
 
 def with_dates(text: str, said_at: datetime | None, event_at: str | None, trust: str | None = None) -> str:
-    """Text with when it was said, when it happened, and its trust, where that is known."""
+    """Text with when it was said, when it happened or is planned for, and its trust, where that is known."""
     times = [f"said {said_at:%Y-%m-%d}"] if said_at else []
-    times += [f"happened {event_at}"] if event_at else []
+    times += [event_time(event_at, said_at)] if event_at else []
     times += filter(None, (trust_mark(trust), instruction_mark(text)))
     return f"({'; '.join(times)}) {text}" if times else text
 

@@ -138,7 +138,7 @@ def _check_installed() -> None:
     from tiermem.errors import InvalidInput
 
     if find_spec("torch") is None:
-        raise InvalidInput("training needs PyTorch: pip install 'tiermem[train]', on a machine without a GPU "
+        raise InvalidInput("training needs PyTorch: pip install '.[train]', on a machine without a GPU "
                            "with --extra-index-url https://download.pytorch.org/whl/cpu")  # fmt: skip
 
 

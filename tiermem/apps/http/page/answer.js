@@ -2,7 +2,7 @@
 
 import { pageOf, titlesOf } from "./api.js";
 import { fill, h, problem, tag, waiting } from "./dom.js";
-import { CAUTIONS, GRADES, WAYS, day, number, said, seconds, several, short, to, toPerson, toWords } from "./format.js";
+import { CAUTIONS, ROUTES, SUPPORT, WAYS, day, number, said, seconds, several, short, to, toPerson, toWords } from "./format.js";
 import { excerpt } from "./words.js";
 
 const OPENED = 3;
@@ -28,12 +28,12 @@ export function shownAnswer(answer, audited) {
 
 function facts(answer) {
   const { trace } = answer;
-  const [grade, meaning] = GRADES[answer.support] || ["No certain answer", "Nothing that was found was taken for an answer."];
+  const [support, meaning] = SUPPORT[answer.support] || ["No certain answer", "Nothing that was found was taken for an answer."];
   const route = answer.route === "ANSWER" ? "Recalled" : "Looked further";
   return h(
     "dl",
     { class: "facts" },
-    fact("Grade", tag(grade, answer.abstained ? "off" : answer.support), meaning),
+    fact("Support", tag(support, answer.abstained ? "off" : answer.support), meaning),
     ...likely(answer),
     fact("Route", route, WAYS[trace.way] || trace.way),
     fact("Read", several(trace.read_tokens, "token"), `the pages behind it have ${number(trace.raw_tokens)}`),
@@ -59,7 +59,7 @@ function superseded(answer) {
 
 function withSpeaker(one, unknown, before = "") {
   const who = [one.speaker, day(one.said_at)].filter(Boolean).join(", ") || unknown;
-  return h("p", { class: "note" }, h("b", {}, before, who, ": "), "“", withMarks(one), "”");
+  return h("blockquote", {}, h("p", {}, h("b", {}, before, who, ": "), "“", withMarks(one), "”"));
 }
 
 // The places of words are counted in characters, not in the UTF-16 units of a string.
@@ -167,7 +167,7 @@ function source(citation, checked, opened) {
     h(
       "p",
       { class: "meta" },
-      tag((GRADES[citation.support] || [citation.support])[0], citation.support),
+      tag((SUPPORT[citation.support] || [citation.support])[0], citation.support),
       checked && tag(checked.intact ? "unchanged on its page" : "not as it was cited", checked.intact ? "" : "bad"),
       citation.unit_id && h("a", { href: to("unit", citation.unit_id) }, "history of this unit"),
     ),
@@ -263,7 +263,7 @@ function course(answer) {
     "details",
     { class: "course" },
     h("summary", {}, "How it came about"),
-    h("p", {}, h("b", {}, trace.decision.router), ` decided ${trace.decision.action}: ${trace.decision.reason}`),
+    h("p", {}, h("b", {}, "Decision"), `: ${ROUTES[trace.decision.action] || trace.decision.action}, by ${trace.decision.router}: ${trace.decision.reason}`),
     trace.rounds.map((one) => h("p", {}, h("b", {}, `Round ${one.number}`), `: ${one.searches.map((s) => `“${s.query}”`).join(", ")}; ${several(one.pages.length, "page")} read, ${several(one.facts, "fact")}${one.stop ? `; ${one.stop}` : ""}`)),
     trace.checks.map((one) => h("p", {}, h("b", {}, "Check"), `: ${one.support}${one.reason ? `, ${one.reason}` : ""}`)),
     trace.rejected.length ? [h("h3", {}, "Wordings that were refused"), h("ul", {}, trace.rejected.map((one) => h("li", {}, one.claim, h("span", { class: "quiet" }, ` ${one.reason}`))))] : null,

@@ -1,11 +1,15 @@
 // Ask, and the answers given before.
 
-import { call, following, memory } from "./api.js";
+import { call, following, memory, pageOf } from "./api.js";
 import { personLink, shownAnswer } from "./answer.js";
-import { field, fill, h, problem, say, tag } from "./dom.js";
+import { coming, field, fill, h, problem, say, tag } from "./dom.js";
 import { recorded, several, to } from "./format.js";
 import { longList } from "./list.js";
 import { stepsUnderWay } from "./steps.js";
+import { figures } from "./store.js";
+
+const NEWEST = 5;
+const TRIES = 3;
 
 let kept = null;
 
@@ -16,12 +20,14 @@ export function ask(_of, given) {
   const asOf = h("input", { type: "text", autocomplete: "off", placeholder: "2024-01-31", value: given.get("as_of") || "" });
   const mode = h("select", {}, h("option", { value: "router" }, "as it decides"), h("option", { value: "summary" }, "in summaries"), h("option", { value: "raw" }, "in the pages"));
   const result = h("div", { class: "result" });
+  const begin = h("div");
   const button = h("button", { class: "first" }, "Ask");
   const confined = ["session", "speaker", "as_of"].some((name) => given.get(name));
   const send = async (event) => {
     event.preventDefault();
     button.disabled = true;
     say("Asking.");
+    begin.remove();
     const steps = stepsUnderWay();
     fill(result, steps.node);
     try {
@@ -38,7 +44,7 @@ export function ask(_of, given) {
   if (kept && kept.space === memory.space && !confined) {
     question.value = kept.question;
     fill(result, kept.nodes);
-  }
+  } else if (!confined) coming(begin, () => start((words) => { question.value = words; form.requestSubmit(); }));
   const form = h(
     "form",
     { class: "ask", onsubmit: send },
@@ -47,7 +53,32 @@ export function ask(_of, given) {
   );
   question.id = "question";
   form.querySelector("details").open = confined;
-  return { title: "Ask", node: h("div", { class: "narrow" }, h("h1", {}, "Ask memory"), form, result), focus: question };
+  return { title: "Ask", node: h("div", { class: "narrow" }, h("h1", {}, "Ask memory"), form, result, begin), focus: question };
+}
+
+// Before the first question: what there is, the newest sessions and questions, and questions to try.
+async function start(put) {
+  const [known, sessions, given, tries] = await Promise.all([call("stats"), call("sessions"), call("answers"), questionsToTry()]);
+  const list = (title, items) => items.length ? [h("h2", {}, title), h("ul", {}, items.map((one) => h("li", {}, one)))] : null;
+  return [
+    figures(known),
+    list("Questions to try", tries.map((one) => h("button", { type: "button", class: "plain", onclick: () => put(one) }, one))),
+    list("Newest sessions", sessions.slice(-NEWEST).toReversed().map((one) => h("a", { href: to("timeline", "", { session: one.session }) }, one.title || one.session))),
+    list("Newest questions", given.slice(-NEWEST).toReversed().map((one) => h("a", { href: to("answer", one.id) }, one.question))),
+  ];
+}
+
+// Questions about names, or else long words, of the newest turns.
+async function questionsToTry() {
+  const [filling, sealed] = await Promise.all([call("open_pages"), call("pages")]);
+  const newest = filling.at(-1) || (sealed.length ? await pageOf(sealed.at(-1).id) : { lines: [] });
+  const found = new Map();
+  for (const { speaker, text } of newest.lines.flatMap((line) => line.turn || []).toReversed()) {
+    const words = [...text.matchAll(/(?<=[\p{Ll},;] )\p{Lu}[\p{L}-]{2,24}(?!\p{L})/gu), ...text.matchAll(/(?<!\p{L})\p{L}{7,24}(?!\p{L})/gu)].map(([word]) => word);
+    const word = words.find((one) => !found.has(one) && one !== speaker);
+    if (word && found.size < TRIES) found.set(word, `What did ${speaker} say about ${word}?`);
+  }
+  return [...found.values()];
 }
 
 function answered(answer) {
@@ -65,6 +96,7 @@ export async function answers() {
       "a",
       { class: "two", href: to("answer", one.id) },
       h("span", { class: "cut" }, one.question),
+      h("span", { class: "cut" }, one.text),
       h("span", { class: "quiet cut" }, one.abstained ? tag("no answer found", "off") : one.route === "ANSWER" ? "recalled" : "looked further", ` · ${several(one.read_tokens, "token")} read · ${recorded(one.at)}`, one.agent ? ` · asked by ${one.agent}` : ""),
     );
   };
@@ -75,7 +107,7 @@ export async function answers() {
       { class: "narrow" },
       h("h1", {}, "Answers"),
       h("p", { class: "quiet" }, given.length ? `${several(given.length, "answer")}, the newest first.` : "Nothing was asked yet, or only by memories that were opened read-only."),
-      longList({ count: given.length, height: () => 68, row, label: "Answers" }),
+      longList({ count: given.length, height: () => 92, row, label: "Answers" }),
     ),
   };
 }

@@ -59,8 +59,8 @@ export function toPerson(name) {
   return to("about", name);
 }
 
-// What code checked for each grade.
-export const GRADES = {
+// What code checked, by the support of an answer, a fact or a unit.
+export const SUPPORT = {
   said: ["Said", "Lines as they were said; whether they answer was not checked."],
   quoted: ["Quoted", "Every item is literally in a cited sentence; its meaning was not checked."],
   computed: ["Computed", "Dates are counted from a cited sentence, the rest is quoted; the calculation is stored."],
@@ -88,6 +88,8 @@ export const CAUTIONS = {
   language: "There are no rules for the language of the cited sentence",
   topic: "The cited sentence has no content word of the question",
 };
+
+export const ROUTES = { ANSWER: "read no further", ESCALATE: "read further" };
 
 export const WAYS = {
   recall: "from what was recalled",

@@ -1,10 +1,9 @@
 // The steps of a question as they are reported: what was done, what came of it, and what it took by then.
 
 import { h } from "./dom.js";
-import { WAYS, number, seconds, several } from "./format.js";
+import { ROUTES, WAYS, number, seconds, several } from "./format.js";
 
 const NAMES = { recall: "Recalled", route: "Decided", widen: "Widened", read: "Read", integrate: "Took in", compose: "Worded", fallback: "Went another way" };
-const ROUTES = { ANSWER: "what was recalled suffices", ESCALATE: "look further" };
 
 // A list that grows; `add` takes a step as the server tells it, `done` gives the list folded, for below the answer.
 export function stepsUnderWay() {

@@ -33,7 +33,7 @@ export async function store() {
   };
 }
 
-function figures(known) {
+export function figures(known) {
   const groups = [
     ["Turns", known.turns, `${several(known.sessions, "session")}`],
     ["Pages", known.pages, `${number(known.pages_open)} filling, ${number(known.pages_pending)} to summarise`],

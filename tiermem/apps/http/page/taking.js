@@ -136,7 +136,7 @@ export function withdrawDialog(unit) {
     const { returned, beside } = await call("withdraw", { unit_id: unit.id, dry_run: true });
     return [
       h("blockquote", {}, h("p", {}, unit.text)),
-      h("p", {}, "It would be recalled no more. The words that only it rests on stay on their page, shown as taken back, and are no evidence. ", h("b", {}, "It can be restored.")),
+      h("p", {}, "It would be recalled no more. The words that only it rests on stay on their page, shown as taken back, and are no evidence. ", h("b", {}, "It can be reinstated.")),
       returned.length ? listed(`${several(returned.length, "unit")} would hold again`, returned) : null,
       beside.length ? listed(`${several(beside.length, "unit")} would keep some of the words evidence`, beside) : null,
     ];
@@ -150,13 +150,13 @@ export function withdrawDialog(unit) {
   });
 }
 
-export function restoreDialog(unit) {
+export function reinstateDialog(unit) {
   const preview = async () => [h("blockquote", {}, h("p", {}, unit.text)), h("p", {}, "It would hold again, and so would its words as evidence.")];
-  return dialog("Restore a unit", preview, {
-    button: "Restore",
+  return dialog("Reinstate a unit", preview, {
+    button: "Reinstate",
     act: async (reason) => {
-      const done = await call("restore", { unit_id: unit.id, reason });
-      return h("p", {}, `Restored; ${several(done.superseded.length, "unit")} superseded again.`);
+      const done = await call("reinstate", { unit_id: unit.id, reason });
+      return h("p", {}, `Reinstated; ${several(done.superseded.length, "unit")} superseded again.`);
     },
   });
 }

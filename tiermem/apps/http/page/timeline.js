@@ -4,7 +4,7 @@ import { call, may, pageOf, titlesOf } from "./api.js";
 import { personLink } from "./answer.js";
 import { field, fill, h, tag } from "./dom.js";
 import { erasePage, eraseSession, eraseTurn, withdrawDialog } from "./taking.js";
-import { GRADES, day, number, recorded, said, several, short, to } from "./format.js";
+import { SUPPORT, day, number, recorded, said, several, short, to } from "./format.js";
 import { longList, whenStill } from "./list.js";
 import { pieces, wordsOf } from "./words.js";
 
@@ -197,7 +197,7 @@ function unitCard(unit, spans, n, shown) {
     h(
       "p",
       { class: "quiet meta" },
-      tag((GRADES[unit.support] || [unit.support])[0], unit.support),
+      tag((SUPPORT[unit.support] || [unit.support])[0], unit.support),
       unit.event_at ? `happened ${said(unit.event_at)}` : null,
       unit.supersedes.length ? `took the place of ${several(unit.supersedes.length, "unit")}` : null,
       may("write") && h("button", { type: "button", class: "quiet-button", onclick: () => withdrawDialog(unit) }, "Withdraw …"),

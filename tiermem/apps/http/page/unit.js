@@ -3,8 +3,8 @@
 import { call, may } from "./api.js";
 import { fillPlaces } from "./answer.js";
 import { h, tag } from "./dom.js";
-import { GRADES, recorded, said, several, short, to } from "./format.js";
-import { restoreDialog, withdrawDialog } from "./taking.js";
+import { SUPPORT, recorded, said, several, short, to } from "./format.js";
+import { reinstateDialog, withdrawDialog } from "./taking.js";
 
 const STATES = { holds: "good", superseded: "off", merged: "off", in_parts: "off", withdrawn: "bad" };
 const KINDS = { summary: "summarised", finding: "found for a question", quote: "the words themselves", stated: "stated to be remembered" };
@@ -25,7 +25,7 @@ export async function unit(id) {
         tag(own.state, STATES[own.state]),
         `importance ${signals.importance.toFixed(2)}, weight ${signals.weight.toFixed(2)}, cited ${several(signals.uses, "time")}`,
         may("write") && own.state === "holds" && h("button", { type: "button", class: "quiet-button", onclick: () => withdrawDialog(own.unit) }, "Withdraw …"),
-        may("write") && own.state === "withdrawn" && h("button", { type: "button", class: "quiet-button", onclick: () => restoreDialog(own.unit) }, "Restore …"),
+        may("write") && own.state === "withdrawn" && h("button", { type: "button", class: "quiet-button", onclick: () => reinstateDialog(own.unit) }, "Reinstate …"),
       ),
       h("h2", {}, "History"),
       h("ol", { class: "history" }, trail.map((one) => h("li", { class: one.unit.id === id ? "own" : "" }, step(one, id)))),
@@ -40,7 +40,7 @@ function step(one, id) {
       "p",
       { class: "meta" },
       tag(one.state, STATES[one.state]),
-      tag((GRADES[it.support] || [it.support])[0], it.support),
+      tag((SUPPORT[it.support] || [it.support])[0], it.support),
       h("span", { class: "quiet" }, [KINDS[it.kind] || it.kind, it.made_by && `by ${it.made_by}`, it.event_at && `happened ${said(it.event_at)}`].filter(Boolean).join(" · ")),
     ),
     h("p", { class: "statement" }, it.id === id ? it.text : h("a", { href: to("unit", it.id) }, it.text)),
