@@ -34,7 +34,6 @@ TierMemError
 from __future__ import annotations
 
 import logging
-import re
 import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -260,8 +259,10 @@ def install_command(extra: str) -> str:
         declared = metadata.requires("tiermem") or []
     except metadata.PackageNotFoundError:
         declared = []
-    of_extra = re.compile(rf"""(.+?)\s*;.*\bextra == ["']{re.escape(extra)}["']""")
-    needed = [found[1] for one in declared if (found := of_extra.match(one))]
+    parts = (one.partition(";") for one in declared)
+    needed = [
+        package.strip() for package, _, marker in parts if f"extra == '{extra}'" in marker.replace('"', "'")
+    ]
     return shlex.join(("pip", "install", *(needed or [f"tiermem[{extra}]"])))
 
 

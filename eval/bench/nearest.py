@@ -25,8 +25,8 @@ from eval.types import Case
 from pagestore import MemoryLog, SessionId, SpaceId, Turn
 from tiermem.embedding.interface import Embedder
 from tiermem.index.interface import Entry, Index, TurnContext, turn_id
-from tiermem.index.memory import MemoryIndex
 from tiermem.index.postgres import PostgresIndex
+from tiermem.index.row_index import RowIndex
 
 LIMIT: Final = 10
 """Entries that a search looks for."""
@@ -57,7 +57,7 @@ async def measure_nearest(
 ) -> list[Nearest]:
     """Put entries into both indexes, as turns and some of them as units, and search by meaning."""
     space = SpaceId(f"nearest-{uuid4().hex[:12]}@1")
-    exact, measured = MemoryIndex(embedder), PostgresIndex(url, embedder)
+    exact, measured = RowIndex(embedder), PostgresIndex(url, embedder)
     try:
         for index in (exact, measured):
             await index.put(space, "turns", entries)

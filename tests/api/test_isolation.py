@@ -15,7 +15,8 @@ from tests.engines import quoting_engine
 from tests.stores import NewAddress
 from tiermem.dialogue.messages import LONGEST_SPEAKER
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index.sqlite import SqliteIndex
+from tiermem.index.embedded import open_embedded
+from tiermem.index.row_index import RowIndex
 
 CODE = "The vault code of the blue house is Zephyrine."
 
@@ -100,9 +101,9 @@ def test_the_same_words_in_two_spaces_stay_two_units(address: Path | str) -> Non
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteIndex]:
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RowIndex]:
     """One real index for all examples: its filters are what hostile names would break."""
-    index = SqliteIndex(tmp_path_factory.mktemp("index"), HashEmbedder())
+    index = open_embedded(tmp_path_factory.mktemp("index"), HashEmbedder())
     yield index
     anyio.run(index.close)
 
@@ -113,7 +114,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteIndex]:
     speaker=names.filter(lambda name: len(name) <= LONGEST_SPEAKER) | st.sampled_from(["", " "]),
 )
 def test_hostile_sessions_and_speakers_do_nothing_but_name(
-    index: SqliteIndex, sessions: list[str], speaker: str
+    index: RowIndex, sessions: list[str], speaker: str
 ) -> None:
     secret, other = sessions
     space = f"example {uuid4()}"

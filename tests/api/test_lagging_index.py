@@ -101,7 +101,8 @@ def test_whatever_turns_at_the_end_the_index_lacks_every_fact_is_found(
     async def while_allowed(self: Projection, *, again: bool = False) -> object:
         return await attempt(self, again=again) if allowed[0] else None
 
-    monkeypatch.setattr(Projection, "attempt", while_allowed)
+    for name in ("attempt", "attempt_to_show"):
+        monkeypatch.setattr(Projection, name, while_allowed)
     with tiermem.open(
         ":memory:", engine="local", embedder=HashEmbedder(), distil="deferred", write_back="deferred"
     ) as memory:

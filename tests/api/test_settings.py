@@ -12,7 +12,7 @@ from tests.api.conftest import OpenMemory, tell
 from tiermem.api import arguments
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexUnavailable, InvalidInput
-from tiermem.index.memory import MemoryIndex
+from tiermem.index.row_index import RowIndex
 from tiermem.llm import OpenAIModel
 from tiermem.runtime.components import Components
 from tiermem.runtime.opening import build
@@ -128,7 +128,7 @@ def test_words_erased_are_in_an_index_in_memory_no_more(open_memory: OpenMemory)
 
 
 def test_a_memory_that_ends_with_the_process_has_an_index_of_the_process() -> None:
-    assert isinstance(opened(":memory:").reader._index, MemoryIndex)
+    assert isinstance(opened(":memory:").reader._index, RowIndex)
 
 
 MODEL = {"model": "slow-model", "base_url": "http://127.0.0.1:9/v1"}

@@ -13,7 +13,7 @@ from tiermem.embedding import minilm
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.embedding.minilm import MiniLMEmbedder
 from tiermem.errors import IndexLocked
-from tiermem.index.sqlite import SqliteIndex
+from tiermem.index.row_index import RowIndex
 from tiermem.runtime.components import Components
 
 pytestmark = pytest.mark.local_only("sizes, files and locks of an index on disk")
@@ -141,7 +141,7 @@ def test_what_is_read_only_searches_by_meaning_and_loads_no_weights_before(
     assert isinstance(components.embedder, MiniLMEmbedder)
     assert reader.stats().turns == 1
     assert components.embedder._loaded is None
-    assert isinstance(components.reader._index, SqliteIndex)
+    assert isinstance(components.reader._index, RowIndex)
     assert reader.search("Which pet cannot eat poultry?")[0].similarity is not None
     reader.close()
     writer.close()

@@ -15,14 +15,14 @@ from pagestore.rendering import TurnPart, render_page
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.embedding.interface import Lexicon
 from tiermem.embedding.words import Stems
+from tiermem.index.entries import turn_entries
 from tiermem.index.features import Block, RowFeatures, join_blocks, pack, quantise, turn_features
 from tiermem.index.interface import Timeframe
-from tiermem.index.memory import MemoryIndex
+from tiermem.index.row_index import RowIndex
 from tiermem.index.rows import ALL_ROWS, RowFilter, RowQuery, Rows
 from tiermem.ledger import owner_of
 from tiermem.reading.question import Question, read_question
 from tiermem.reading.ranking import CoverRows, RankingOptions, cover_by_stems, cover_rows, rank_rows
-from tiermem.writing.projection import turn_entries
 
 SPACE = SpaceId("rows")
 OPTIONS = RankingOptions()
@@ -146,13 +146,13 @@ async def ranked_by_rows(
 class RankedByIndex:
     """Ranks the turns of pages by the candidates of an index."""
 
-    index: MemoryIndex
+    index: RowIndex
 
     @classmethod
     async def open(cls, pages: Sequence[Page], embedder: HashEmbedder = EMBEDDER) -> RankedByIndex:
-        index, before = MemoryIndex(embedder), dict[Any, Page]()
+        index, before = RowIndex(embedder), dict[Any, Page]()
         for page in sorted(pages, key=lambda page: page.number):
-            entries = turn_entries(page, before.get((page.session, page.agent)))
+            entries = turn_entries(page, before.get((page.session, page.agent)), owner=owner_name(page.agent))
             await index.put(SPACE, "turns", entries)
             before[page.session, page.agent] = page
         return cls(index)

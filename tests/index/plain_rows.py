@@ -123,11 +123,8 @@ def _is_owned(row: RowFeatures, owners: Collection[str] | None) -> bool:
 
 
 def _may_be_seen(row: RowFeatures, allowed: RowFilter) -> bool:
-    return (
-        (allowed.session is None or row.session == hash_name(allowed.session))
-        and (allowed.said is None or _is_in(row, allowed.said))
-        and (allowed.until is None or row.seq < allowed.until)
-        and all(alternatives & set(row.labels) for alternatives in allowed.labels)
+    return (allowed.session is None or row.session == hash_name(allowed.session)) and (
+        allowed.said is None or _is_in(row, allowed.said)
     )
 
 

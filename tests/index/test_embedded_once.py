@@ -4,7 +4,6 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import anyio
 import pytest
@@ -12,9 +11,9 @@ import pytest
 from pagestore import SpaceId
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import engine as of_index
+from tiermem.index import question_vectors
 from tiermem.index.interface import Entry
-from tiermem.index.memory import MemoryIndex
-from tiermem.index.sqlite import SqliteIndex
+from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.testing import turn
 
 pytestmark = pytest.mark.anyio
@@ -43,9 +42,9 @@ def turns(first: int = 0) -> list[Entry]:
     ]
 
 
-async def test_words_put_again_are_not_embedded_again(tmp_path: Path) -> None:
+async def test_words_put_again_are_not_embedded_again() -> None:
     embedder = Counting()
-    index = SqliteIndex(tmp_path, embedder)
+    index = QdrantIndex(":memory:", embedder)
     await index.put(SPACE, "turns", turns())
     once = sorted(embedder.given)
     assert len(set(once)) == len(once)
@@ -58,9 +57,9 @@ async def test_words_put_again_are_not_embedded_again(tmp_path: Path) -> None:
     await index.close()
 
 
-async def test_a_space_that_was_dropped_leaves_no_vectors(tmp_path: Path) -> None:
+async def test_a_space_that_was_dropped_leaves_no_vectors() -> None:
     embedder = Counting()
-    index = SqliteIndex(tmp_path, embedder)
+    index = QdrantIndex(":memory:", embedder)
     await index.put(SPACE, "turns", turns())
     once = len(embedder.given)
     await index.drop(SPACE)
@@ -71,7 +70,7 @@ async def test_a_space_that_was_dropped_leaves_no_vectors(tmp_path: Path) -> Non
 
 async def test_words_of_another_owner_are_embedded_by_themselves() -> None:
     embedder = Counting()
-    index = MemoryIndex(embedder)
+    index = QdrantIndex(":memory:", embedder)
     await index.put(SPACE, "turns", turns(100))
     once = len(embedder.given)
     theirs = [replace(entry, owner="other") for entry in turns(200)]
@@ -79,10 +78,10 @@ async def test_words_of_another_owner_are_embedded_by_themselves() -> None:
     assert len(embedder.given) == 2 * once
 
 
-async def test_only_the_newest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_index, "KEPT", 2)
     embedder = Counting()
-    index = SqliteIndex(tmp_path, embedder)
+    index = QdrantIndex(":memory:", embedder)
     await index.put(SPACE, "turns", turns())
     once = len(set(embedder.given))
     assert once > 2
@@ -101,8 +100,8 @@ class Instant(HashEmbedder):
 
 def test_memories_with_event_loops_of_their_own_share_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_index, "KEPT", 1)
-    monkeypatch.setattr(of_index, "RECENT", 1)
-    index = MemoryIndex(Instant())
+    monkeypatch.setattr(question_vectors, "RECENT", 1)
+    index = QdrantIndex(":memory:", Instant())
 
     async def use() -> None:
         for n in range(1_500):
@@ -110,7 +109,7 @@ def test_memories_with_event_loops_of_their_own_share_what_is_kept(monkeypatch: 
             assert await index._embedded_once("ann", "", texts) == {
                 text: [float(len(text))] for text in texts
             }
-            assert await index._vector(texts[0]) == [float(len(texts[0]))]
+            assert await index._questions.embed(texts[0]) == [float(len(texts[0]))]
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

@@ -109,15 +109,16 @@ async def test_a_block_holds_no_text() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_row_of_a_unit_has_its_words_its_event_and_its_turns() -> None:
+async def test_a_row_of_a_unit_has_its_words_its_event_and_its_id() -> None:
     days = (date(2023, 5, 7), date(2023, 5, 9))
     unit = Entry(id="u", session=SessionId("s"), text="Ann left.", scene="Ann at sea", event=days)
-    row = features.unit_features(unit, seq=4, rests_on=(2, 3))
+    row = features.unit_features(unit)
     assert row.event == tuple(day.toordinal() for day in days)
     assert sorted(row.terms.values()) == [0, 1, 1]
     block = await packed([row])
-    assert (block.rests_on.tolist(), block.event.tolist()) == ([2, 3], list(row.event))
-    assert block.rows["flags"].tolist() == [features.IS_UNIT]
+    assert (block.id.tobytes(), block.event.tolist()) == (b"u", list(row.event))
+    assert block.rows["flags"].tolist() == [0]
+    assert features.unit_features(replace(unit, active=False)).flags == features.IS_INACTIVE
 
 
 @given(counts=st.lists(st.integers(-6, 6), min_size=4, max_size=4))

@@ -6,18 +6,17 @@ import pytest
 
 from pagestore import History, SessionId, SpaceId
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import engine
 from tiermem.index.interface import Entry, Index, Mode
-from tiermem.index.memory import MemoryIndex
 from tiermem.index.qdrant import QdrantIndex
-from tiermem.index.testing import ANN, GARDEN, TALK, IndexContract, entry, same, scores_by_id, turn, upto
+from tiermem.index.row_index import RowIndex
+from tiermem.index.testing import ANN, GARDEN, TALK, IndexContract, entry, same, scores_by_id, upto
 
 pytestmark = pytest.mark.anyio
 
 
-class TestMemoryIndex(IndexContract):
+class TestRowIndex(IndexContract):
     async def new_index(self, where: Path) -> Index:
-        return MemoryIndex(HashEmbedder())
+        return RowIndex(HashEmbedder())
 
     async def test_what_was_stored_is_there_after_reopening(self, tmp_path: Path) -> None:
         """The opposite is promised here: nothing outlives the index, and nothing was written."""
@@ -34,7 +33,7 @@ class TestMemoryIndex(IndexContract):
 
 
 async def test_scores_are_those_of_qdrant() -> None:
-    mine, engine = MemoryIndex(HashEmbedder()), QdrantIndex(":memory:", HashEmbedder())
+    mine, engine = RowIndex(HashEmbedder()), QdrantIndex(":memory:", HashEmbedder())
     crowd = [" ".join(f"word{at}" for at in range(n)) for n in range(40)]
     more = [entry(f"m{n}", f"Ann met a neighbour in the garden, by the beans: {crowd[n]}") for n in range(40)]
     for index in (mine, engine):
@@ -63,18 +62,8 @@ async def test_scores_are_those_of_qdrant() -> None:
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["dense", "words", "hybrid"])
 async def test_no_more_is_found_than_was_asked_for(mode: Mode) -> None:
-    index = MemoryIndex(HashEmbedder())
+    index = RowIndex(HashEmbedder())
     entries = [Entry(id=f"u{n}", session=SessionId("s"), text=f"the red bicycle {n}") for n in range(9)]
     await index.put(SpaceId("space"), "units", entries)
     for limit in (1, 2, 5):
         assert len(await index.search(SpaceId("space"), "units", "bicycle", limit=limit, mode=mode)) == limit
-
-
-@pytest.mark.anyio
-async def test_no_more_vectors_are_kept_than_some_pages_need(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "KEPT", 20)
-    index = MemoryIndex(HashEmbedder())
-    entries = [turn(str(n), f"turn {n}") for n in range(60)]
-    for one in entries:
-        await index.put(SpaceId("space"), "turns", [one])
-    assert len(index._kept) == 20

@@ -8,8 +8,8 @@ import pytest
 from pagestore import SessionId, SpaceId
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexUnavailable
+from tiermem.index.embedded import open_embedded
 from tiermem.index.interface import Entry
-from tiermem.index.sqlite import SqliteIndex
 
 ONE = SpaceId("one")
 NOTES = [Entry(id=f"u{n}", session=SessionId("s"), text=f"The note {n}.") for n in range(300)]
@@ -21,7 +21,7 @@ async def test_files_and_directories_are_their_owners_alone(tmp_path: Path, mode
     folder = tmp_path / "index"
     folder.mkdir()
     folder.chmod(mode)
-    index = SqliteIndex(folder, HashEmbedder())
+    index = open_embedded(folder, HashEmbedder())
     await index.put(ONE, "units", NOTES)
     await index.compact()
     await index.close()
@@ -36,7 +36,7 @@ async def test_a_lock_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alo
     (tmp_path / "index").mkdir()
     (tmp_path / "index" / "LOCK").symlink_to(tmp_path / "theirs")
     with pytest.raises(IndexUnavailable, match="cannot use"):
-        SqliteIndex(tmp_path / "index", HashEmbedder())
+        open_embedded(tmp_path / "index", HashEmbedder())
     assert (tmp_path / "theirs").read_text() == "precious"
 
 
@@ -45,5 +45,5 @@ async def test_a_description_does_not_overwrite_what_a_link_leads_to(tmp_path: P
     (tmp_path / "theirs").write_text("precious")
     (tmp_path / "index").mkdir()
     (tmp_path / "index" / "index.new").symlink_to(tmp_path / "theirs")
-    await SqliteIndex(tmp_path / "index", HashEmbedder()).close()
+    await open_embedded(tmp_path / "index", HashEmbedder()).close()
     assert (tmp_path / "theirs").read_text() == "precious"

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagestore import Page, SessionId, SpaceId, Turn
+from pagestore import Page, SpaceId, Turn
 from tests.index.dialogues import (
     EMBEDDER,
     Ranked,
@@ -39,14 +39,9 @@ from tiermem.index.features import (
     IS_EMPTY,
     RowFeatures,
     join_blocks,
-    label,
-    metadata_label,
-    name_label,
     pack,
     quantise,
-    unit_features,
 )
-from tiermem.index.interface import Entry
 from tiermem.index.rows import ALL_ROWS, TIES, RowFilter, RowQuery, Rows, multiply
 from tiermem.index.segments import SegmentFile
 from tiermem.reading.question import read_question
@@ -78,15 +73,6 @@ filters = st.builds(
     session=st.sampled_from([None, "s1"]),
     owners=st.sampled_from([None, (), (owner_name("cook"),), (owner_name("cook"), owner_name("guide"))]),
     said=st.sampled_from([None, (), ((date(2023, 5, 2), date(2023, 5, 9)),)]),
-    labels=st.sampled_from(
-        [
-            (),
-            (frozenset({label("trust", "user"), label("trust", "assistant")}),),
-            (frozenset({name_label("speaker", "ANN")}), frozenset({metadata_label("topic", "trip")})),
-            (frozenset({metadata_label("topic", 2)}),),
-        ]
-    ),
-    until=st.sampled_from([None, 7]),
 )
 
 
@@ -170,19 +156,18 @@ def noise(text: str) -> list[float]:
 async def test_candidates_are_those_of_a_plain_implementation(
     *, said: list[Said], question: str, allowed: RowFilter, limit: int, size: int, data: st.DataObject
 ) -> None:
-    """Whatever is filtered, emptied, without a vector, hidden, and appended in which order."""
+    """Whatever is filtered, emptied, without a vector, and appended in which order."""
     features = features_of(pages_of(said, turns=size))
     some = st.sets(st.sampled_from([row.seq for row in features]), max_size=5)
     emptied, unembedded = data.draw(some), data.draw(some)
     lacking = {text for row in features if row.seq in unembedded for text in row.texts}
     vectors = {text: noise(text) for row in features for text in row.texts if text not in lacking}
-    hidden = data.draw(st.sampled_from([(), (name_label("role", "assistant"),)]))
-    rows = Rows(8, hidden=hidden)
+    rows = Rows(8)
     # Which of many that tie are taken depends on the order of appending: at this limit all are.
     for row in data.draw(st.permutations(features)) if limit == 30 else features:
         rows.append(pack([row], vectors, 8))
-    rows.empty(rows.find(emptied))
-    live = [row for row in features if row.seq not in emptied and not {*hidden} & {*row.labels}]
+    rows.empty([rows.ids()[str(seq)] for seq in emptied])
+    live = [row for row in features if row.seq not in emptied]
     vector = noise(question) if data.draw(st.booleans()) else None
     query = RowQuery(text=question, vector=vector, periods=read_question(question).periods)
     then = PlainRows(live, vectors).candidates(query, allowed, limit=limit)
@@ -304,7 +289,7 @@ async def test_emptied_rows_leave_no_trace_and_other_numbers_stay() -> None:
     gone = [3, 4, 24]
     rows.empty(gone)
     rows.empty(gone)
-    assert rows.find([2, 5, 99]).tolist() == [2, 5]
+    assert rows.ids().keys() == {str(row.seq) for row in features if row.seq not in gone}
     left = rows.select(np.array(gone))
     assert left.rows["flags"].tolist() == [IS_EMPTY] * 3
     assert left.rows["seq"].tolist() == gone
@@ -314,14 +299,15 @@ async def test_emptied_rows_leave_no_trace_and_other_numbers_stay() -> None:
         assert one.vectors[0].tobytes() not in held
         assert one.terms.tobytes() not in held
     rows.append(pack([replace(features[0], seq=77, page=99)], {}, EMBEDDER.dimensions))
-    assert rows.find([77]).tolist() == [25]
+    assert rows.ids(25) == {"77": 25}
 
 
 @pytest.mark.anyio
 async def test_neighbours_are_the_nearest_rows_that_may_be_seen_as_far_as_the_next_page() -> None:
-    speakers = ["Ann", "Bob", "Bob", "Ann", "Bob", "Bob", "Bob", "Bob", "Ann"]
-    pages = pages_of([Said(Turn(speaker=name, text=f"The ferry {name}.")) for name in speakers], turns=2)
-    allowed = RowFilter(labels=(frozenset({name_label("speaker", "Ann")}),))
+    days = [1, 2, 2, 1, 2, 2, 2, 2, 1]
+    said = [Turn(speaker="Ann", text="The ferry.", said_at=datetime(2023, 5, day)) for day in days]  # noqa: DTZ001
+    pages = pages_of(map(Said, said), turns=2)
+    allowed = RowFilter(said=((date(2023, 5, 1), date(2023, 5, 1)),))
     query = await query_of(read_question("ferry"))
     found = (await rows_of(pages)).candidates(query, allowed, limit=30)
     by_seq = plain_of(found).by_seq
@@ -402,16 +388,6 @@ async def test_all_that_tie_with_the_last_are_candidates_up_to_a_limit() -> None
 
     assert await count(15) == 15
     assert await count(50) == TIES * 10
-
-
-@pytest.mark.anyio
-async def test_units_are_kept_and_no_turns() -> None:
-    unit = unit_features(Entry(id="u", session=SessionId("s"), text="The ferry leaves."), seq=1)
-    rows = Rows(EMBEDDER.dimensions)
-    rows.append(join_blocks(await blocks_of([unit])))
-    found = rows.candidates(RowQuery(text="ferry"), limit=30)
-    assert not len(found)
-    assert rows.select(np.array([0])).terms.tolist() == list(unit.terms)
 
 
 def test_nothing_is_found_without_rows() -> None:

@@ -8,9 +8,9 @@ from rank_bm25 import BM25Plus
 
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index.bm25 import AVERAGE_STEMS, LENGTH_WEIGHT, SATURATION
+from tiermem.index.embedded import open_embedded
 from tiermem.index.interface import Index
 from tiermem.index.qdrant import QdrantIndex
-from tiermem.index.sqlite import SqliteIndex
 from tiermem.index.testing import ANN, BOB, entry
 from tiermem.text import stems
 
@@ -42,7 +42,7 @@ async def test_words_rank_as_the_oracle_ranks(
 ) -> None:
     turns, questions = dialogue
     index: Index = (
-        SqliteIndex(tmp_path, HashEmbedder(8))
+        open_embedded(tmp_path, HashEmbedder(8))
         if kind == "embedded"
         else QdrantIndex(":memory:", HashEmbedder(8))
     )

@@ -10,9 +10,10 @@ from pagestore import SessionId, SpaceId
 from tests.writing.parts import GARDEN, S1, Rules, finding_on, opened, turn
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import Hit
-from tiermem.index.engine import COLLECTIONS, Point
+from tiermem.index.embedded import open_embedded
+from tiermem.index.features import Block, hash_name
 from tiermem.index.interface import Collection
-from tiermem.index.sqlite import SqliteIndex
+from tiermem.index.row_index import COLLECTIONS, RowIndex
 from tiermem.index.testing import scores_by_id
 from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
@@ -25,7 +26,7 @@ QUESTIONS = ("Which bicycle did Ann buy?", "tomatoes in the garden", "Who is Cla
 SOLD = turn("Ann sold the red bicycle to Clara for 80 euros.", day=9)
 
 
-async def results(index: SqliteIndex, space: SpaceId) -> list[tuple[Hit, ...]]:
+async def results(index: RowIndex, space: SpaceId) -> list[tuple[Hit, ...]]:
     return [
         await index.search(space, collection, question, limit=5, inactive=inactive)
         for question in QUESTIONS
@@ -34,7 +35,7 @@ async def results(index: SqliteIndex, space: SpaceId) -> list[tuple[Hit, ...]]:
     ]
 
 
-async def candidates(index: SqliteIndex, space: SpaceId) -> tuple[object, ...]:
+async def candidates(index: RowIndex, space: SpaceId) -> tuple[object, ...]:
     found = await index.turns(space, "tomatoes by the shed 3", limit=40)
     places = [*found.before.tolist(), *found.after.tolist()]
     return scores_by_id(found), found.block.rows.tolist(), places, found.rarity, found.named
@@ -45,7 +46,7 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tm
         return Operation(op="ADD", reason="sold", supersedes=(neighbours[0].id,))
 
     ledger, rules = await opened(), Rules(reconciles=replaces_the_nearest)
-    index = SqliteIndex(tmp_path / "index", HashEmbedder())
+    index = open_embedded(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     for said in (GARDEN, [SOLD]):
         await writer.observe(S1, said)
@@ -60,7 +61,7 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tm
     await index.close()
 
     shutil.rmtree(tmp_path / "index")
-    index = SqliteIndex(tmp_path / "index", HashEmbedder())
+    index = open_embedded(tmp_path / "index", HashEmbedder())
     again = Writer(ledger, index, rules.engine)
     assert await again.project() == Projected(units=5, pages=2)
     assert await results(index, ledger.indexed_as) == before
@@ -73,7 +74,7 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tm
 
 async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path) -> None:
     ledger, rules = await opened(), Rules()
-    index = SqliteIndex(tmp_path / "index", HashEmbedder())
+    index = open_embedded(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     await writer.observe(S1, GARDEN)
     await writer.seal()
@@ -81,14 +82,14 @@ async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path)
     await index.close()
     shutil.copytree(tmp_path / "index", tmp_path / "backup")
 
-    index = SqliteIndex(tmp_path / "index", HashEmbedder())
+    index = open_embedded(tmp_path / "index", HashEmbedder())
     await Writer(ledger, index, rules.engine).observe(S1, [SOLD])
     await ledger.seal()
     await Writer(ledger, index, rules.engine).distil_pending()
     before = await results(index, ledger.indexed_as)
     await index.close()
 
-    index = SqliteIndex(tmp_path / "backup", HashEmbedder())
+    index = open_embedded(tmp_path / "backup", HashEmbedder())
     assert await results(index, ledger.indexed_as) != before
     await Writer(ledger, index, rules.engine).project()
     assert await results(index, ledger.indexed_as) == before
@@ -98,7 +99,7 @@ async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path)
 async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_holds(tmp_path: Path) -> None:
     ledger, rules = await opened(), Rules()
     space = ledger.indexed_as
-    index = SqliteIndex(tmp_path / "index", HashEmbedder())
+    index = open_embedded(tmp_path / "index", HashEmbedder())
     writer = Writer(ledger, index, rules.engine)
     said = [turn(f"Ann planted {n} tomatoes by the shed {n % 4}.", day=1 + n // 4) for n in range(40)]
     for start in range(0, 40, 10):
@@ -107,13 +108,13 @@ async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_
             await writer.seal()
     await writer.distil_pending()
     put: list[str] = []
-    upsert = index._upsert
+    append = index._append
 
-    def counted(collection: Collection, points: Sequence[Point]) -> None:
-        put.extend(point.id for point in points)
-        upsert(collection, points)
+    def counted(space: SpaceId, collection: Collection, ids: Sequence[str], block: Block) -> None:
+        put.extend(ids)
+        append(space, collection, ids, block)
 
-    index._upsert = counted  # type: ignore[method-assign]
+    index._append = counted  # type: ignore[method-assign]
     for one in (said[4], said[19], said[20], said[35]):
         put.clear()
         erasure, _ = await writer.erase(Selection(turn=one.turn_id), "asked to")
@@ -121,7 +122,7 @@ async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_
         assert len(put) < 30
         shown = await results(index, space), await candidates(index, space)
         counts = [await index.count(space, collection) for collection in COLLECTIONS]
-        fresh = SqliteIndex(tmp_path / f"fresh {one.turn_id}", HashEmbedder())
+        fresh = open_embedded(tmp_path / f"fresh {one.turn_id}", HashEmbedder())
         await Writer(ledger, fresh, rules.engine).project()
         assert shown == (await results(fresh, space), await candidates(fresh, space))
         assert counts == [await fresh.count(space, collection) for collection in COLLECTIONS]
@@ -129,17 +130,18 @@ async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_
     await index.close()
 
 
-async def test_an_erased_session_leaves_its_name_in_no_file(tmp_path: Path) -> None:
+async def test_an_erased_session_leaves_the_hash_of_its_name_in_no_file(tmp_path: Path) -> None:
     ledger, rules = await opened(), Rules()
     index, folder, name = (
-        SqliteIndex(tmp_path / "index", HashEmbedder()),
+        open_embedded(tmp_path / "index", HashEmbedder()),
         tmp_path / "index",
         "call with Clara",
     )
 
     def files_with_the_name() -> list[str]:
-        files = [file for file in folder.rglob("*") if file.is_file()]
-        return [file.name for file in files if name.encode() in file.read_bytes()]
+        files = {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+        assert not any(name.encode() in held for held in files.values())
+        return [file for file, held in files.items() if hash_name(name).to_bytes(8, "little") in held]
 
     writer = Writer(ledger, index, rules.engine)
     await writer.observe(S1, GARDEN)

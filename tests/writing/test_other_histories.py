@@ -13,10 +13,10 @@ from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, turn
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexMismatch
 from tiermem.index import Entry
+from tiermem.index.embedded import open_embedded
 from tiermem.index.interface import Exclusive, Index
-from tiermem.index.memory import MemoryIndex
 from tiermem.index.qdrant import QdrantIndex
-from tiermem.index.sqlite import SqliteIndex
+from tiermem.index.row_index import RowIndex
 from tiermem.ledger import Ledger
 from tiermem.writing import Selection, Writer
 from tiermem.writing.values import Projected
@@ -39,9 +39,9 @@ async def index_of(kind: str, folder: Path) -> AsyncIterator[Index]:
     index: Index
     match kind:
         case "memory":
-            index = MemoryIndex(HashEmbedder())
+            index = RowIndex(HashEmbedder())
         case "one file":
-            index = SqliteIndex(folder, HashEmbedder())
+            index = open_embedded(folder, HashEmbedder())
         case _:
             index = QdrantIndex(":memory:", HashEmbedder())
     try:
@@ -134,7 +134,7 @@ async def test_an_index_newer_than_a_log_that_was_restored_is_made_anew(
         assert not await restored.begins_with(mark)
         await writer.project()
         assert await restored.begins_with(await index.mark(restored.indexed_as))
-        fresh = MemoryIndex(HashEmbedder())
+        fresh = RowIndex(HashEmbedder())
         await Writer(restored, fresh, Rules().engine).project()
         for question in ("Who paid 70 euros for the boat?", "tomatoes", "uncle Piero in Genoa"):
             there = await index.turns(restored.indexed_as, question, limit=9)
@@ -216,7 +216,7 @@ async def test_an_index_stays_current_when_words_are_erased_and_when_the_log_is_
 async def test_spaces_of_one_store_are_told_from_each_other() -> None:
     names = [SpaceId("a"), SpaceId("a@b"), SpaceId("")]
     ledgers = [await Ledger.open(new_log(name)) for name in names]
-    index = MemoryIndex(HashEmbedder())
+    index = RowIndex(HashEmbedder())
     for ledger in ledgers:
         await index.put(ledger.indexed_as, "units", [Entry(id="u", session=SessionId("s"), text="a boat")])
     await index.drop(ledgers[0].indexed_as)

@@ -1,4 +1,11 @@
-"""The embedded index of a store: one SQLite file."""
+"""The embedded index of a store: rows of numbers in one SQLite file.
+
+index/
+LOCK            shared by the processes that have the index open for writing
+index.json      schema, embedder and form
+entries.sqlite  rows and marks of all spaces
+entries.sqlite-journal  empty but while something is written
+"""
 
 from __future__ import annotations
 
@@ -7,23 +14,73 @@ from pathlib import Path
 from anyio import to_thread
 
 from tiermem.embedding.interface import Embedder
-from tiermem.errors import IndexFull, IndexLocked, SummaryIndexError
+from tiermem.errors import IndexFull, IndexLocked, IndexUnavailable, SummaryIndexError
 from tiermem.index.absent import AbsentIndex
-from tiermem.index.engine import ProjectedIndex
+from tiermem.index.folder import (
+    FILE,
+    JOURNAL,
+    agree,
+    damage_error,
+    description,
+    forget_everything,
+    is_index,
+    restrict_access,
+)
 from tiermem.index.interface import Index, IndexRequest
 from tiermem.index.memory import open_in_process
-from tiermem.index.ownership import opening
+from tiermem.index.ownership import opening, owned, usable
+from tiermem.index.row_index import RowIndex
+from tiermem.index.segments import SegmentFile
 from tiermem.index.shared import InUse, SharedParts
-from tiermem.index.sqlite import SqliteIndex
+
+FORM = "rows"
 
 
-def open_embedded(path: Path, embedder: Embedder, *, fresh: bool = False) -> SqliteIndex:
-    """The index of a directory, made where there is none. Blocking; raises as `SqliteIndex` does."""
+def open_embedded(path: Path, embedder: Embedder, *, fresh: bool = False) -> RowIndex:
+    """The index of a directory, made where there is none. Blocking.
+
+    With `fresh` what is there is deleted first. Several processes may have it open, each for spaces of its
+    own. Raises `IndexFull` where there is no room,
+    `IndexLocked` when another process owns the directory, `IndexMismatch` when it was built with another
+    embedder, schema or form or is damaged.
+    """
     with opening(path):
-        return SqliteIndex(path, embedder, fresh=fresh)
+        ownership = owned(path, shared=True)
+        try:
+            with usable(path):
+                if fresh:
+                    ownership.alone()
+                    forget_everything(path)
+                    ownership.share()
+                agree(path, description(embedder, form=FORM))
+                file = _open_file(path, embedder)
+                restrict_access(path)
+        except BaseException:
+            ownership.release()
+            raise
+        return RowIndex(embedder, file, release=ownership.release)
 
 
-_opened: SharedParts[SqliteIndex] = SharedParts()
+def look_at_embedded(path: Path, embedder: Embedder) -> RowIndex:
+    """The index of a directory as it is: nothing is written, locked or made. Blocking.
+
+    What another process writes meanwhile is found. Raises `IndexUnavailable` where there is none yet, else
+    what `open_embedded` raises.
+    """
+    if not is_index(path) or not (path / FILE).exists():
+        raise IndexUnavailable(f"there is no index at {str(path)!r} yet")
+    with usable(path):
+        agree(path, description(embedder, form=FORM))
+        return RowIndex(embedder, _open_file(path, embedder, read_only=True))
+
+
+def _open_file(path: Path, embedder: Embedder, *, read_only: bool = False) -> SegmentFile:
+    if any((path / name).is_symlink() for name in (FILE, JOURNAL)):
+        raise damage_error(path, f"{FILE}: it lies elsewhere, and a link is not followed")
+    return SegmentFile(path / FILE, embedder.dimensions, read_only=read_only)
+
+
+_opened: SharedParts[RowIndex] = SharedParts()
 
 
 async def open_in_folder(request: IndexRequest) -> Index:
@@ -53,14 +110,14 @@ async def open_in_folder(request: IndexRequest) -> Index:
         if fresh:
             raise
         return AbsentIndex(f"what was said is found by its words alone, not by meaning: {error}")
-    request.closing.push_async_callback(_opened.let_go, key, ProjectedIndex.close)
+    request.closing.push_async_callback(_opened.let_go, key, RowIndex.close)
     return index
 
 
 async def _looked_at(folder: Path, request: IndexRequest) -> Index:
     """The index of a folder as it is, or none where it cannot be read."""
     try:
-        index = await to_thread.run_sync(lambda: SqliteIndex(folder, request.embedder, read_only=True))
+        index = await to_thread.run_sync(lambda: look_at_embedded(folder, request.embedder))
     except SummaryIndexError as error:
         return AbsentIndex(str(error))
     request.closing.push_async_callback(index.close)

@@ -38,8 +38,8 @@ from tiermem.index.interface import (
     Timeframe,
 )
 from tiermem.index.newest import Newest
+from tiermem.index.question_vectors import QuestionVectors
 from tiermem.index.segments import decode_segment, encode_segment
-from tiermem.llm.meter import current
 from tiermem.text import without_possessive, words
 from tiermem.text.unicode import join_surrogates
 
@@ -81,9 +81,6 @@ DEPTH = 50
 
 SLACK = 10
 """Taken beyond the limit of a single ranking, so that equal scores at its end are cut by id."""
-
-RECENT = 16
-"""Questions without a meter whose vector is kept: one question is looked up in several ways."""
 
 KEPT = 1024
 """Texts of turns whose vectors are kept: a turn is put when it is said, again with those after it, and again
@@ -135,7 +132,7 @@ class ProjectedIndex(ABC):
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._closed = False
-        self._recent: Newest[str] = Newest()
+        self._questions = QuestionVectors(embedder)
         self._kept: Newest[tuple[str, str, str]] = Newest()
         """By space, owner and text: the last digits of a vector depend on what was embedded with it."""
 
@@ -259,7 +256,7 @@ class ProjectedIndex(ABC):
         if limit < 1 or not query or (mode == "words" and not terms) or _is_empty(within):
             return ()
         allowed = _point_filter(space, session, inactive=inactive, within=within, owners=owners)
-        vector = await self._vector(query) if mode != "words" else None
+        vector = await self._questions.embed(query) if mode != "words" else None
         rank = self._by_one if mode != "hybrid" else self._by_both
         return await self._call(rank, collection, allowed, vector, terms, limit)
 
@@ -305,7 +302,7 @@ class ProjectedIndex(ABC):
         question = join_surrogates(question).strip()
         if limit < 1 or not question or _is_empty(within):
             return gather_candidates(pack_without_vectors([]), [], 0)
-        vector = await self._vector(question)
+        vector = await self._questions.embed(question)
         allowed = _point_filter(space, session, inactive=False, within=within, owners=owners)
         then = replace(allowed, when=(*allowed.when, Timeframe(periods=tuple(periods))))
         filters = (allowed, then) if periods else (allowed,)
@@ -355,24 +352,6 @@ class ProjectedIndex(ABC):
         points = [encoding.point_id(space, entry) for entry in ids]
         found = await self._call(self._payloads, "turns", encoding.key(space), points)
         return _join_rows(payload["row"] for payload in found)
-
-    async def _vector(self, question: str) -> Vector:
-        """The question's vector, embedded once for what one meter pays.
-
-        Another meter pays for it again: else its tokens would show that somebody else asked the same. Without
-        a meter nothing shows, and the newest ones are kept.
-        """
-        meter = current()
-        if meter is not None:
-            key = (id(self), question)
-            if key not in meter.vectors:
-                meter.vectors[key] = (await self._embed([question]))[question]
-            return meter.vectors[key]
-        vectors = self._recent.of([question])
-        if not vectors:
-            vectors = await self._embed([question])
-            self._recent.put(vectors, most=RECENT)
-        return vectors[question]
 
     async def lexicon(self) -> Lexicon:
         """The embedder's words, or stems."""

@@ -28,9 +28,10 @@ from tiermem.text.long_runs import shorten_runs
 from tiermem.text.unicode import join_surrogates
 from tiermem.trust import TrustLevels
 
-ASKS, TELLS_TIME, IS_USER, IS_SHORT, HAS_WHOLE, IS_UNIT, IS_EMPTY = (1 << bit for bit in range(7))
+ASKS, TELLS_TIME, IS_USER, IS_SHORT, HAS_WHOLE, IS_INACTIVE, IS_EMPTY = (1 << bit for bit in range(7))
 """Flags of a row. `IS_SHORT`: it has a vector of its whole text, to be compared with that of the turn before.
-`HAS_WHOLE`: that vector is the first one and no vector of a sentence.
+`HAS_WHOLE`: that vector is the first one and no vector of a sentence. `IS_INACTIVE`: a unit that was
+superseded or retired.
 """
 
 LEVELS = 120
@@ -43,7 +44,7 @@ ROW = np.dtype([
     ("seq", "<u8"), ("session", "<u8"), ("owner", "<u8"),
     ("page", "<u4"), ("line", "<u4"), ("start", "<u4"), ("end", "<u4"),
     ("day", "<i4"), ("length", "<u2"), ("content", "u1"), ("flags", "u1"),
-    ("terms", "<u2"), ("labels", "<u2"), ("pieces", "<u2"), ("rests_on", "<u2"), ("event", "u1"),
+    ("terms", "<u2"), ("labels", "<u2"), ("pieces", "<u2"), ("id", "<u2"), ("event", "u1"),
     ("vectors", "u1"),
 ])  # fmt: skip
 """A row. The last six are how many items of each kind it has in the arrays of its block."""
@@ -52,7 +53,7 @@ ITEMS: Mapping[str, tuple[str, ...]] = {
     "terms": ("terms", "counts"),
     "labels": ("labels",),
     "pieces": ("pieces",),
-    "rests_on": ("rests_on",),
+    "id": ("id",),
     "event": ("event",),
     "vectors": ("vectors", "scales"),
 }
@@ -60,7 +61,7 @@ ITEMS: Mapping[str, tuple[str, ...]] = {
 
 ITEM_TYPES: Mapping[str, str] = {
     "terms": "<u4", "counts": "u1", "labels": "<u4", "pieces": "<u2",
-    "rests_on": "<u8", "event": "<i4", "vectors": "i1", "scales": "<f4",
+    "id": "u1", "event": "<i4", "vectors": "i1", "scales": "<f4",
 }  # fmt: skip
 
 _MOST = np.iinfo(np.uint16).max
@@ -80,10 +81,11 @@ Array = NDArray[Any]
 class RowFeatures:
     """One row before it is packed. `texts` are what to embed; they are not stored.
 
+    `seq` is the number of a turn in the log, and the hash of the id of a unit: it orders equal scores.
     `page` is the number of the page among those of its session and owner, `line` the line of it; `start` and
     `end` are its characters there. Days are ordinals, 0 where unknown. `terms` are how often each stem is
-    said, 0 for one of the scene of a unit. `pieces` are different word pieces. `rests_on` are the sequence
-    numbers of the turns of a unit, `event` the first and last day on which what it says may have happened.
+    said, 0 for one of the scene of a unit. `pieces` are different word pieces. `id` is that of a unit, as
+    UTF-8, and `event` the first and last day on which what it says may have happened.
     """
 
     seq: int
@@ -100,7 +102,7 @@ class RowFeatures:
     terms: Mapping[int, int]
     labels: Sequence[int] = ()
     pieces: Sequence[int] = ()
-    rests_on: Sequence[int] = ()
+    id: bytes = b""
     event: Sequence[int] = ()
     texts: tuple[str, ...] = ()
 
@@ -114,7 +116,7 @@ class Block:
     counts: Array
     labels: Array
     pieces: Array
-    rests_on: Array
+    id: Array
     event: Array
     vectors: Array
     scales: Array
@@ -206,20 +208,21 @@ def turn_features(
     )
 
 
-def unit_features(unit: Entry, *, seq: int, rests_on: Sequence[int] = ()) -> RowFeatures:
+def unit_features(unit: Entry) -> RowFeatures:
     """The row of a unit; words that only its scene holds count as said no time."""
-    terms = _count_terms(unit.text)
+    text = shorten_runs(join_surrogates(unit.text))
+    terms = _count_terms(text)
     return RowFeatures(
-        seq=seq,
+        seq=hash_name(unit.id),
+        id=unit.id.encode(errors="surrogatepass"),
         session=hash_name(unit.session),
         owner=hash_name(unit.owner),
         day=_day(unit.said_at),
         length=sum(terms.values()),
-        flags=IS_UNIT,
+        flags=0 if unit.active else IS_INACTIVE,
         terms=dict.fromkeys(_count_terms(unit.scene), 0) | terms,
-        rests_on=rests_on,
         event=tuple(map(_day, unit.event or ())),
-        texts=tuple(pieces(unit.text)),
+        texts=tuple(pieces(text)),
     )
 
 
@@ -234,7 +237,7 @@ def pack(rows: Sequence[RowFeatures], vectors: Mapping[str, Sequence[float]], di
         packed[at] = (
             one.seq, one.session, one.owner, one.page, one.line, one.start, one.end,
             one.day, min(one.length, _MOST), min(one.content, 255), one.flags,
-            len(one.terms), min(len(one.labels), _MOST), len(one.pieces), len(one.rests_on), len(one.event),
+            len(one.terms), min(len(one.labels), _MOST), len(one.pieces), len(one.id), len(one.event),
             len(some),
         )  # fmt: skip
     return Block(
@@ -243,7 +246,7 @@ def pack(rows: Sequence[RowFeatures], vectors: Mapping[str, Sequence[float]], di
         counts=_items("counts", (min(often, 255) for one in rows for often in one.terms.values())),
         labels=_items("labels", (label for one in rows for label in one.labels[:_MOST])),
         pieces=_items("pieces", (piece for one in rows for piece in one.pieces)),
-        rests_on=_items("rests_on", (seq for one in rows for seq in one.rests_on)),
+        id=_items("id", (byte for one in rows for byte in one.id)),
         event=_items("event", (day for one in rows for day in one.event)),
         vectors=levels,
         scales=scales,

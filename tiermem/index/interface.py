@@ -124,6 +124,16 @@ class Exclusive(Protocol):
 
 
 @runtime_checkable
+class LinksTurns(Protocol):
+    """An index that knows by itself which turns are around each other: a turn is put once, as it is said."""
+
+    @property
+    def links_turns(self) -> Literal[True]:
+        """That it is so."""
+        ...
+
+
+@runtime_checkable
 class Shows(Protocol):
     """An index that finds what is put before it is durable, and writes it together with its mark."""
 

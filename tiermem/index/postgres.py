@@ -29,6 +29,7 @@ from tiermem.errors import (
     IndexUnavailable,
     InvalidInput,
     SummaryIndexError,
+    install_command,
 )
 from tiermem.index.absent import AbsentIndex
 from tiermem.index.bm25 import Terms, rarity
@@ -48,7 +49,7 @@ try:
     )
 except ImportError as missing:
     raise IndexUnavailable(
-        "an index in PostgreSQL needs psycopg: `pip install 'tiermem[postgres]'`"
+        f"an index in PostgreSQL needs a package: {install_command('postgres')}"
     ) from missing
 
 _TABLES: LiteralString = """

@@ -20,7 +20,7 @@ from anyio import to_thread
 
 from pagestore import SpaceId
 from tiermem.embedding.interface import Embedder
-from tiermem.errors import IndexMismatch, IndexUnavailable
+from tiermem.errors import IndexMismatch, IndexUnavailable, install_command
 from tiermem.index import encoding
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
@@ -47,7 +47,7 @@ try:
     from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 except ImportError as error:
     raise IndexUnavailable(
-        "a Qdrant server needs the client: `pip install 'tiermem[server]'`, or use the embedded index"
+        f"a Qdrant server needs the client: {install_command('server')}; or use the embedded index"
     ) from error
 
 _DESCRIPTION = "tiermem"

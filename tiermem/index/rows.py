@@ -8,6 +8,7 @@ A search is exact. Rows that a caller may not see have no part in what is found,
 
 from __future__ import annotations
 
+import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
@@ -16,14 +17,23 @@ from typing import Any
 
 import numpy as np
 
-from tiermem.index.bm25 import AVERAGE_STEMS, LENGTH_WEIGHT, SATURATION, dimension, query_stems, rarity
+from tiermem.index.bm25 import (
+    AVERAGE_STEMS,
+    LENGTH_WEIGHT,
+    SATURATION,
+    SCENE,
+    dimension,
+    query_stems,
+    rarity,
+)
 from tiermem.index.candidates import Candidates
+from tiermem.index.entries import AROUND
 from tiermem.index.features import (
     EXACT,
     HAS_WHOLE,
     IS_EMPTY,
+    IS_INACTIVE,
     IS_SHORT,
-    IS_UNIT,
     ITEM_TYPES,
     ITEMS,
     ROW,
@@ -35,13 +45,9 @@ from tiermem.index.features import (
     quantise,
     ranges,
 )
-from tiermem.index.interface import Period
+from tiermem.index.interface import Collection as IndexCollection
+from tiermem.index.interface import Period, turn_id
 from tiermem.text import without_possessive, words
-
-AROUND = 3
-"""How many turns before and after a turn are the words around it. They are on its page, or before it on the
-page before.
-"""
 
 TIES = 2
 """How many times as many rows as were asked for a ranking gives where many have equal scores."""
@@ -61,15 +67,15 @@ class RowFilter:
     """Which rows may be seen; `None` and empty ask nothing.
 
     `owners` are those whose rows are seen in addition to rows without an owner. `said` are days, of which one
-    must hold the day of a row. Of each set of `labels` a row must have one. Rows from sequence number `until`
-    on are not seen.
+    must hold the day of a row, and `events` days of which one must be a day on which what it says may have
+    happened. Inactive rows are seen only with `inactive`.
     """
 
     session: str | None = None
     owners: Collection[str] | None = None
     said: tuple[Period, ...] | None = None
-    labels: tuple[frozenset[int], ...] = ()
-    until: int | None = None
+    events: tuple[Period, ...] | None = None
+    inactive: bool = False
 
 
 ALL_ROWS = RowFilter()
@@ -86,13 +92,10 @@ class RowQuery:
 
 
 class Rows:
-    """The rows of one space. Not safe to use from several threads at once.
+    """The turns or the units of one space. Not safe to use from several threads at once."""
 
-    Rows with one of the labels in `hidden` are kept and never found: turns of roles that are not searched.
-    """
-
-    def __init__(self, dimensions: int, *, hidden: Collection[int] = ()) -> None:
-        self._hidden = frozenset(hidden)
+    def __init__(self, dimensions: int, *, kind: IndexCollection = "turns") -> None:
+        self._kind = kind
         self._columns = {name: _Column(ROW[name]) for name in ROW.names or ()}
         self._items = {name: _Column(kind) for name, kind in ITEM_TYPES.items() if name != "vectors"}
         self._items["vectors"] = _Column(ITEM_TYPES["vectors"], dimensions)
@@ -122,8 +125,7 @@ class Rows:
         is_first = np.isin(np.arange(len(row_of_vector)), first_items(block.rows["vectors"]))
         self._left_out.append(is_first & ((block.rows["flags"][row_of_vector] & HAS_WHOLE) > 0))
         row_of_label = np.repeat(np.arange(count), block.rows["labels"])
-        is_live = (block.rows["flags"] & (IS_EMPTY | IS_UNIT)) == 0
-        is_live[row_of_label[np.isin(block.labels, list(self._hidden))]] = False
+        is_live = (block.rows["flags"] & IS_EMPTY) == 0
         self._is_live.append(is_live)
         for column in (self._before, self._after):
             column.append(np.full(count, -1))
@@ -134,18 +136,33 @@ class Rows:
         self._terms.add(block.terms[shown], start + row_of_term[shown], block.counts[shown])
         shown = is_live[row_of_label]
         self._labels.add(block.labels[shown], start + row_of_label[shown], np.ones(shown.sum()))
-        self._link(start + np.flatnonzero(is_live))
+        if self._kind == "turns":
+            self._link(start + np.flatnonzero(is_live))
 
-    def find(self, seqs: Iterable[int]) -> Array:
-        """The numbers of the rows of these records, in order; of records without a row there is none."""
-        return np.flatnonzero(np.isin(self._columns["seq"].values, np.fromiter(seqs, np.uint64)))
+    def ids(self, start: int = 0) -> dict[str, int]:
+        """The numbers of rows from one on, those that are not empty, by the ids of turns or units."""
+        numbers = start + np.flatnonzero(self._is_live.values[start:])
+        if self._kind == "turns":
+            return dict(
+                zip(
+                    map(turn_id, self._columns["seq"].values[numbers].tolist()), numbers.tolist(), strict=True
+                )
+            )
+        return {self.id(number): number for number in numbers.tolist()}
+
+    def id(self, number: int) -> str:
+        """The id of the turn or unit of a row."""
+        if self._kind == "turns":
+            return turn_id(int(self._columns["seq"].values[number]))
+        written: bytes = self._items["id"].values[self._places("id", number)].tobytes()
+        return written.decode(errors="surrogatepass")
 
     def empty(self, numbers: Iterable[int]) -> None:
         """Remove what rows hold. Their sequence numbers stay; the adjacent rows become neighbours."""
         near: list[int] = []
         for number in numbers:
             if self._is_live.values[number]:
-                near += self._unlink(number)
+                near += self._unlink(number) if self._kind == "turns" else []
                 for postings, kind in ((self._terms, "terms"), (self._labels, "labels")):
                     postings.remove(self._items[kind].values[self._places(kind, number)], number)
             for kind, names in ITEMS.items():
@@ -162,7 +179,7 @@ class Rows:
 
     def replace(self, numbers: Iterable[int], block: Block) -> Rows:
         """The rows with those of a block in place of some, as when vectors are known later."""
-        replaced = Rows(self._items["vectors"].values.shape[1], hidden=self._hidden)
+        replaced = Rows(self._items["vectors"].values.shape[1], kind=self._kind)
         replaced.append(self.select(np.arange(len(self))).replace(numbers, block))
         return replaced
 
@@ -206,8 +223,9 @@ class Rows:
         for scores in (meaning, by_words, around):
             rows = np.flatnonzero(seen & (scores > 0 if scores is not meaning else np.isfinite(scores)))
             groups = [rows] if then is None else [rows, rows[then[rows]]]
-            found += [_best(scores[some], some, limit) for some in groups]
+            found += [self._best(scores, some, limit) for some in groups]
         numbers = self._with_neighbours(np.unique(np.concatenate(found)), seen)
+        numbers = numbers[np.argsort(self._columns["seq"].values[numbers])]
         before, after = (self._nearest(link, numbers, seen) for link in (self._before, self._after))
         others = np.setdiff1d(np.concatenate([before, after]), [-1, *numbers])
         everything = np.concatenate([numbers, others])
@@ -224,6 +242,45 @@ class Rows:
             rarity=rarities,
         )
 
+    def rank_by_meaning(
+        self, vector: Sequence[float], allowed: RowFilter, limit: int
+    ) -> list[tuple[int, float]]:
+        """The rows with the best cosines, and these, in no order; all that tie with the last."""
+        scores = self._score_meaning(vector, self._visible(allowed, self._corpus(allowed)))
+        return self._with_scores(scores, np.flatnonzero(np.isfinite(scores)), limit)
+
+    def rank_by_words(self, stems: Sequence[str], allowed: RowFilter, limit: int) -> list[tuple[int, float]]:
+        """The rows with the best BM25 scores, and these, in no order; all that tie with the last."""
+        corpus = self._corpus(allowed)
+        scores = self._score_own_words(stems, corpus)
+        rows = np.flatnonzero((scores > 0) & self._visible(allowed, corpus))
+        return self._with_scores(scores, rows, limit)
+
+    def similarities(self, vector: Sequence[float], numbers: Sequence[int]) -> list[float | None]:
+        """The cosine of each of these rows; `None` of one without vectors."""
+        seen = np.zeros(len(self), bool)
+        seen[list(numbers)] = True
+        cosines = self._score_meaning(vector, seen)[list(numbers)]
+        return [cosine if math.isfinite(cosine) else None for cosine in cosines.tolist()]
+
+    def _with_scores(self, scores: Array, rows: Array, limit: int) -> list[tuple[int, float]]:
+        best = self._best(scores, rows, limit)
+        return list(zip(best.tolist(), scores[best].tolist(), strict=True))
+
+    def _best(self, scores: Array, rows: Array, limit: int) -> Array:
+        """The best of some rows, with those that tie with the last; of too many the first by `seq`."""
+        if len(rows) <= limit:
+            return rows
+        some = scores[rows]
+        least = np.partition(some, len(some) - limit)[len(some) - limit]
+        kept = np.flatnonzero(some >= round(float(least), _DIGITS) - 0.5 * 10**-_DIGITS)
+        order = np.lexsort((self._columns["seq"].values[rows[kept]], -np.round(some[kept], _DIGITS)))
+        return rows[kept[order[: TIES * limit]]]
+
+    def count(self, allowed: RowFilter = ALL_ROWS) -> int:
+        """How many rows may be seen."""
+        return int(self._visible(allowed, self._corpus(allowed)).sum())
+
     def _corpus(self, allowed: RowFilter) -> Array:
         """Which rows the caller may see, whatever the question is confined to."""
         live, owner = self._is_live.values, self._columns["owner"].values
@@ -237,14 +294,22 @@ class Rows:
             seen &= self._columns["session"].values == np.uint64(hash_name(allowed.session))
         if allowed.said is not None:
             seen &= self._are_said(allowed.said)
-        if allowed.until is not None:
-            seen &= self._columns["seq"].values < np.uint64(allowed.until)
-        for alternatives in allowed.labels:
-            has_one = np.zeros(len(self), bool)
-            for one in alternatives:
-                has_one[self._labels.rows(one)] = True
-            seen &= has_one
+        if allowed.events is not None:
+            seen &= self._may_have_happened(allowed.events)
+        if not allowed.inactive:
+            seen &= (self._columns["flags"].values & IS_INACTIVE) == 0
         return seen
+
+    def _may_have_happened(self, periods: Iterable[Period]) -> Array:
+        rows = np.flatnonzero(self._columns["event"].values > 0)
+        places = self._first["event"].values[rows]
+        first, last = (self._items["event"].values[places + step] for step in (0, 1))
+        inside = np.zeros(len(rows), bool)
+        for begin, end in periods:
+            inside |= (first <= end.toordinal()) & (last >= begin.toordinal())
+        happened = np.zeros(len(self), bool)
+        happened[rows[inside]] = True
+        return happened
 
     def _are_said(self, periods: Iterable[Period]) -> Array:
         day = self._columns["day"].values
@@ -263,13 +328,28 @@ class Rows:
             if total < count:
                 shown = corpus[rows]
                 rows, often = rows[shown], often[shown]
-            lengths = self._columns["length"].values[rows]
-            by_words[rows] += rarity(total, len(rows)) * _term_weights(often, lengths, AVERAGE_STEMS["turns"])
+            by_words[rows] += rarity(total, len(rows)) * self._weights(rows, often)
             near, often = self._sum_around(rows, often)
             rarities[stem] = rarity(total, len(near))
             lengths = self._around_length.values[near]
             around[near] += rarities[stem] * _term_weights(often, lengths, AVERAGE_STEMS["around"])
         return by_words, around, rarities
+
+    def _score_own_words(self, stems: Sequence[str], corpus: Array) -> Array:
+        """BM25 by the words of each row."""
+        scores, total = np.zeros(len(self)), int(corpus.sum())
+        for stem in stems:
+            rows, often = self._terms.get(dimension(stem))
+            shown = corpus[rows]
+            rows, often = rows[shown], often[shown]
+            scores[rows] += rarity(total, len(rows)) * self._weights(rows, often)
+        return scores
+
+    def _weights(self, rows: Array, often: Array) -> Array:
+        """The weight of a term in each row; a word that only the scene of a unit holds is said no time."""
+        lengths = self._columns["length"].values[rows]
+        weights = _term_weights(np.maximum(often, 1), lengths, AVERAGE_STEMS[self._kind])
+        return np.where(often > 0, weights, SCENE * weights)
 
     def _sum_around(self, rows: Array, often: Array) -> tuple[Array, Array]:
         """The rows that have some of these around them, and how often a stem occurs there."""
@@ -324,7 +404,9 @@ class Rows:
         own, other = (self._unit_vectors(firsts[rows[both]]) for rows in (numbers, before))
         together = own + other
         length = np.linalg.norm(together, axis=1)
-        cosines = (together @ (asked[0][0] * asked[1].astype(np.float64))) / np.where(length > 0, length, 1)
+        # Summed row by row: a product of matrices has other last digits where other rows are beside.
+        products = (together * (asked[0][0] * asked[1].astype(np.float64))).sum(axis=1)
+        cosines = products / np.where(length > 0, length, 1)
         exchange[both] = np.where(length > 0, cosines, exchange[both])
         return exchange
 
@@ -463,16 +545,6 @@ def _term_weights(often: Array, lengths: Array, average: int) -> Array:
     damping = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * lengths / average)
     weights: Array = often * (SATURATION + 1) / (often + damping)
     return weights
-
-
-def _best(scores: Array, rows: Array, limit: int) -> Array:
-    """The best rows, with those that tie with the last; the earliest of them where that is too many."""
-    if len(rows) <= limit:
-        return rows
-    least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-    kept = np.flatnonzero(scores >= round(float(least), _DIGITS) - 0.5 * 10**-_DIGITS)
-    order = np.lexsort((rows[kept], -np.round(scores[kept], _DIGITS)))
-    return rows[kept[order[: TIES * limit]]]
 
 
 def _places_in(numbers: Array, wanted: Array) -> Array:

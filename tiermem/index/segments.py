@@ -31,7 +31,7 @@ from tiermem.index.features import ITEM_TYPES, ITEMS, ROW, Array, Block, join_bl
 from tiermem.index.folder import damage_error
 from tiermem.index.ownership import usable
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of rows and segments; a file of another one asks to be rebuilt."""
 
 JOINED = 8
@@ -42,6 +42,8 @@ SIZES = (64, 512, 4096)
 
 LARGEST = 8192
 """Most rows of a segment."""
+
+LOOKED_AT = "an index that was opened read-only is left as it is"
 
 WAIT = 10.0
 """Seconds to wait for another process that is writing."""
@@ -134,7 +136,7 @@ class SegmentFile:
     """
 
     def __init__(self, file: Path, dimensions: int, *, read_only: bool = False) -> None:
-        self._file, self._dimensions, self._read_only = file, dimensions, read_only
+        self._file, self._dimensions, self.read_only = file, dimensions, read_only
         self._lock = RLock()
         self._states: dict[SpaceId, SpaceState] = {}
         self._version: int | None = None
@@ -143,6 +145,7 @@ class SegmentFile:
         try:
             with self._translate_errors():
                 self._prepare(self._connection)
+                self._inode = self._file.stat().st_ino
         except BaseException:
             self.close()
             raise
@@ -257,8 +260,8 @@ class SegmentFile:
     @contextmanager
     def _writing(self, space: SpaceId, mark: History | None) -> Iterator[tuple[sqlite3.Connection, int]]:
         """A transaction with the number of the space, whose mark and state it changes."""
-        if self._read_only:
-            raise IndexUnavailable("an index that was opened read-only is left as it is")
+        if self.read_only:
+            raise IndexUnavailable(LOOKED_AT)
         with self._transaction("BEGIN IMMEDIATE") as connection:
             try:
                 # A space that was dropped and made again has changed.
@@ -283,6 +286,7 @@ class SegmentFile:
             connection = self._connection
             if connection is None:
                 raise MemoryClosed("this index was closed")
+            self._check_same_file()
             connection.execute(begin)
             try:
                 yield connection
@@ -290,23 +294,33 @@ class SegmentFile:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
 
+    def _check_same_file(self) -> None:
+        try:
+            is_same = self._file.stat().st_ino == self._inode
+        except OSError:
+            is_same = False
+        if not is_same:
+            raise IndexUnavailable(
+                f"the index at {str(self._file.parent)!r} was made again by another process: open it again"
+            )
+
     def _connect(self) -> sqlite3.Connection:
-        if not self._read_only:
+        if not self.read_only:
             with usable(self._file), suppress(FileExistsError):
                 create_file(self._file).close()
-        where = f"{self._file.resolve().as_uri()}?mode={'ro' if self._read_only else 'rw'}"
+        where = f"{self._file.resolve().as_uri()}?mode={'ro' if self.read_only else 'rw'}"
         return sqlite3.connect(where, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make the tables of a new file, and check the schema of another one."""
         connection.executescript(_SETTINGS)
-        connection.execute("BEGIN" if self._read_only else "BEGIN IMMEDIATE")
+        connection.execute("BEGIN" if self.read_only else "BEGIN IMMEDIATE")
         is_new = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        for statement in _TABLES if is_new and not self._read_only else ():
+        for statement in _TABLES if is_new and not self.read_only else ():
             connection.execute(statement)
         (schema,) = connection.execute("PRAGMA user_version").fetchone()
         connection.execute("COMMIT")
-        if is_new and self._read_only:
+        if is_new and self.read_only:
             raise IndexUnavailable(f"there is nothing in the index at {str(self._file)!r} yet")
         if schema != SCHEMA:
             raise IndexMismatch(

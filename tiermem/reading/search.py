@@ -119,7 +119,7 @@ NO_CANDIDATES = gather_candidates(pack_without_vectors([]), [], 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _FoundCandidates:
     """Candidates of the index, the numbers of turns of which words alone are known, and what is known of the
     words of the question.
     """
@@ -138,7 +138,7 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
+class _VisibleCandidates:
     """Candidates that may be seen; ids of no turn; what could not be read."""
 
     candidates: Candidates
@@ -400,10 +400,11 @@ class LookUp:
         exact, options = self.exact(query), self._options
         likely = [turn for turn in ranked.turns if isinstance(turn, FoundTurn) or turn.seq in ranked.likely]
         words = {turn.seq: turn.words() for turn in (await self.read_turns(likely)).turns}
+        counts = {seq: count for seq, text in words.items() if (count := exact.count_in(text))}
         raised = (
-            replace(turn, score=turn.score + exact.count_in(words.get(turn.seq, "")) * EXACT_SCORE)
+            replace(turn, score=turn.score + counts[turn.seq] * EXACT_SCORE) if turn.seq in counts else turn
             for turn in ranked.turns
-            if exact.is_allowed(words.get(turn.seq, ""))
+            if not exact.required or exact.is_allowed(words.get(turn.seq, ""))
         )
         turns = sorted(raised, key=lambda turn: -turn.score)
         if self._reranker is None:
@@ -489,7 +490,7 @@ class LookUp:
             if page_id is not None
         )
 
-    async def _as_seen(self, found: _Found, containing: Sequence[int]) -> _Seen:
+    async def _as_seen(self, found: _FoundCandidates, containing: Sequence[int]) -> _VisibleCandidates:
         """The candidates without those that may not be seen, and as much of others as may be.
 
         `containing` are turns that are candidates as well; of these and of what waits only words are known.
@@ -518,7 +519,7 @@ class LookUp:
         }
         if changed:
             candidates = candidates.with_rows(list(changed), list(changed.values()))
-        return _Seen(
+        return _VisibleCandidates(
             candidates=candidates.without(np.array(hidden, bool)).join(by_words),
             dropped=read.dropped + pages.dropped + self._count_missing(located[: len(candidates)]),
             degradations=(*found.degradations, *read.degradations, *pages.degradations),
@@ -542,7 +543,7 @@ class LookUp:
         containing = await self._containing(exact)
         while True:
             found = await self._search("turns", question.text, limit=limit, mode=self._mode)
-            waiting = await self._with_waiting(_Found(), question, limit)
+            waiting = await self._with_waiting(_FoundCandidates(), question, limit)
             others = dict.fromkeys((*waiting.others, *containing))
             newer = [Hit(id=turn_id(seq), score=1 / place) for place, seq in enumerate(others, start=1)]
             hits = fuse(found.hits, newer)
@@ -560,7 +561,9 @@ class LookUp:
                 return RankedTurns(turns=turns, dropped=read.dropped, degradations=degradations)
             limit, before = limit * DEEPER, len(hits)
 
-    async def _with_waiting(self, found: _Found, question: Question, limit: int) -> _Found:
+    async def _with_waiting(
+        self, found: _FoundCandidates, question: Question, limit: int
+    ) -> _FoundCandidates:
         """What the index found, with the turns it lacks that share most words with the question."""
         waiting, session, sees = await self._waiting(), self.view.scope.session, self.view.scope.sees
         if not waiting.turns(sees=sees):
@@ -584,7 +587,7 @@ class LookUp:
         index, sees = await self.view.index(), self.view.scope.sees
         return await index.count(self.view.ledger.indexed_as, "turns", owners=sees.owners)
 
-    async def _candidates(self, question: Question, limit: int) -> _Found:
+    async def _candidates(self, question: Question, limit: int) -> _FoundCandidates:
         """From the index by meaning and words; by words alone where there are no vectors."""
         try:
             return await self._from_index(question, limit)
@@ -593,12 +596,12 @@ class LookUp:
         except Exception as error:
             if not _is_of_index(error):
                 raise
-            return _Found(degradations=self._without_index(error).degradations)
+            return _FoundCandidates(degradations=self._without_index(error).degradations)
         words = await self._search("turns", question.text, limit=limit, mode="words")
         others = tuple(int(hit.id) for hit in words.hits)
-        return _Found(others=others, degradations=(*degraded, *words.degradations))
+        return _FoundCandidates(others=others, degradations=(*degraded, *words.degradations))
 
-    async def _from_index(self, question: Question, limit: int) -> _Found:
+    async def _from_index(self, question: Question, limit: int) -> _FoundCandidates:
         index, scope = await self.view.index(), self.view.scope
         found = await index.turns(
             self.view.ledger.indexed_as,
@@ -609,7 +612,7 @@ class LookUp:
             within=scope.within,
             owners=scope.sees.owners,
         )
-        return _Found(
+        return _FoundCandidates(
             candidates=found,
             named=found.named,
             rarity=found.rarity,

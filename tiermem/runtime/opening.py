@@ -109,9 +109,9 @@ def opening_difference(components: Components, asked: Opening) -> str | None:
 
 def _scratch(embedder: Embedder) -> Index:
     """An index for one look back, forgotten with it."""
-    from tiermem.index.memory import MemoryIndex  # which is made of numpy
+    from tiermem.index.row_index import RowIndex  # which is made of numpy
 
-    return MemoryIndex(embedder)
+    return RowIndex(embedder)
 
 
 def _embeds(parts: Parts) -> tuple[type, str] | None:

@@ -24,20 +24,20 @@ from uuid import uuid4
 
 import anyio
 
-from pagestore import History, OpenInfo, Page, PageId, PageInfo, Turn
+from pagestore import History, OpenInfo, Page, PageId, PageInfo
 from pagestore.codec import opened_as
 from pagestore.errors import Corrupt, PageNotFound, ReadOnly
 from tiermem.errors import IndexMismatch, MalformedReply, ModelError, ModelRefused, TierMemError, unexpected
 from tiermem.index.absent import AbsentIndex
+from tiermem.index.entries import AROUND, turn_entries
 from tiermem.index.interface import (
     Compacts,
     Entry,
     Exclusive,
     Index,
+    LinksTurns,
     Shows,
     SupportsTransactions,
-    TurnContext,
-    turn_id,
 )
 from tiermem.ledger import Changes, Ledger, SetAside, owner_of
 from tiermem.model import SummaryUnit, UnitId, merge_owners
@@ -50,8 +50,6 @@ log = logging.getLogger("tiermem")
 _BATCH = 64
 """Units or pages put, or taken out, at a time."""
 _NOTHING = History()
-_AROUND = 3
-"""How many turns before and after a turn are the words around it."""
 
 _Item = TypeVar("_Item")
 
@@ -166,11 +164,11 @@ class Projection:
         for page in (*now, *after):
             before = await self._before(page)
             was_before = before if before is None else old.get(before.id, before)
-            was = {entry.id: entry for entry in turn_entries(old.get(page.id, page), was_before)}
-            entries = turn_entries(page, before)
+            was = {entry.id: entry for entry in _turn_entries(old.get(page.id, page), was_before)}
+            entries = _turn_entries(page, before)
             await self._index.remove(space, "turns", list(was.keys() - {entry.id for entry in entries}))
             changed = [entry for entry in entries if entry != was.get(entry.id)]
-            await self._index.put(space, "turns", changed)
+            await self._index.put(space, "turns", [] if isinstance(self._index, LinksTurns) else changed)
 
     async def purge(self) -> bool:
         """`rebuild`, with nothing of before left in the engine's storage; `False` where that is out of reach.
@@ -318,24 +316,24 @@ class Projection:
             await self._put_new_turns(page)
 
     async def _put_new_turns(self, page: Page) -> None:
-        """The new turns of a page and those just before these; all turns of a page that was set aside."""
+        """The new turns of a page and those that they are around; all turns of a page that was set aside."""
         new = sum(line.seq > self._put_up_to.seq for line in page.lines if line.turn is not None)
         ids = (page.id, opened_as(self._ledger.space, page))
         if not self._ledger.tier1.aside_at("index").keys().isdisjoint(ids):
             await self._put_turns(page, len(page.lines))
         elif new:
-            await self._put_turns(page, new + _AROUND)
+            await self._put_turns(page, new if isinstance(self._index, LinksTurns) else new + AROUND)
 
     async def _put_turns(self, page: Page, newest: int) -> None:
         """The `newest` turns of a page; alone where they cannot be put with the words before them."""
         space = self._ledger.indexed_as
         try:
-            entries = turn_entries(page, await self._before(page))
+            entries = _turn_entries(page, await self._before(page))
             await self._index.put(space, "turns", entries[-newest:])
         except Exception as error:
             if not _may_be_of_one(error):
                 raise
-            await self._index.put(space, "turns", turn_entries(page, None)[-newest:])
+            await self._index.put(space, "turns", _turn_entries(page, None)[-newest:])
             reason = _reason(error, page.id)
             log.warning("page %s is found without the words of the page before it: %s", page.id, reason)
 
@@ -438,56 +436,9 @@ def _owner(agents: Sequence[str]) -> str:
     return owner_of(agents) if agents else ""
 
 
-def turn_entries(page: Page, before: Page | None) -> list[Entry]:
-    """The turns of a page, found also by what was said around them.
-
-    That reaches back to the page before. It does not reach on to the next page, which may not exist
-    yet, and the turns just before new ones of an open page are put again with these: what is in the
-    index never depends on when it was put there.
-    """
-    earlier = [] if before is None else _turns(before)[-_AROUND:]
-    turns = [*earlier, *_turns(page)]
-    lines = [number for number, line in enumerate(page.lines) if line.turn is not None]
-    ids = [known_as for known_as, _ in turns]
-    texts = [_words(turn) for _, turn in turns]
-    return [
-        Entry(
-            id=ids[at],
-            session=page.session,
-            text=texts[at],
-            said_at=turn.said_at,
-            owner=_owner(merge_owners([page.agent])),
-            context=TurnContext(
-                page=page,
-                line=lines[at - len(earlier)],
-                speaker=_name(turn),
-                before=_spoken(turns[at - 1][1]) if at else "",
-                around="\n".join(texts[max(0, at - _AROUND) : at + _AROUND + 1]),
-                near=tuple(ids[i] for i in (at - 1, at + 1) if 0 <= i < len(ids)),
-            ),
-        )
-        for at, (_, turn) in enumerate(turns)
-        if at >= len(earlier)
-    ]
-
-
-def _turns(page: Page) -> list[tuple[str, Turn]]:
-    """The turns of a page with the ids that the index knows them by."""
-    return [(turn_id(line.seq), line.turn) for line in page.lines if line.turn is not None]
-
-
-def _words(turn: Turn) -> str:
-    return turn.text.encode(errors="replace").decode()
-
-
-def _name(turn: Turn) -> str | None:
-    """Who spoke, where that is more than a role."""
-    return turn.speaker if turn.speaker != turn.role else None
-
-
-def _spoken(turn: Turn) -> str:
-    name = _name(turn)
-    return f"{name}: {_words(turn)}" if name else _words(turn)
+def _turn_entries(page: Page, before: Page | None) -> list[Entry]:
+    """The turns of a page as they are put, owned by whom the page belongs to."""
+    return turn_entries(page, before, owner=_owner(merge_owners([page.agent])))
 
 
 def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:

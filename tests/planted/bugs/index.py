@@ -151,11 +151,11 @@ BUGS = (
     ),
     Bug(
         name="clearing a space forgets what is unwritten of others",
-        file="tiermem/index/sqlite.py",
-        function="SqliteIndex._clear",
-        before="self._unwritten = others",
-        after="self._unwritten = {}",
-        found_by=("tests/index/test_sqlite.py",),
+        file="tiermem/index/row_index.py",
+        function="RowIndex._drop",
+        before="self._held.pop((collection, space), None)",
+        after="self._held.clear()",
+        found_by=("tests/index/test_embedded.py",),
     ),
     Bug(
         name="the mode of what a link leads to is changed",
@@ -163,7 +163,7 @@ BUGS = (
         function="restrict_access",
         before="status.st_uid == os.geteuid() and not stat.S_ISLNK(status.st_mode)",
         after="status.st_uid == os.geteuid()",
-        found_by=("tests/index/test_sqlite.py",),
+        found_by=("tests/index/test_embedded.py",),
     ),
     Bug(
         name="a vector that is put again is the first to go",
@@ -174,19 +174,19 @@ BUGS = (
         found_by=("tests/index/test_newest.py",),
     ),
     Bug(
-        name="what was removed and not written yet is read again",
-        file="tiermem/index/sqlite.py",
-        function="SqliteIndex._load",
-        before="table.remove(mine)",
-        after="",
-        found_by=("tests/index/test_sqlite.py",),
+        name="what was removed stays in the file",
+        file="tiermem/index/row_index.py",
+        function="RowIndex._write_rows",
+        before="file.empty(name, emptied, mark=mark)",
+        after="file.append(name, None, mark=mark)",
+        found_by=("tests/index/test_embedded.py",),
     ),
     Bug(
         name="the names of removed turns are known still",
-        file="tiermem/index/arrays.py",
-        function="Table.remove",
-        before="self._said.subtract(self._named_in(self._payloads[place]))",
-        after="",
+        file="tiermem/index/rows.py",
+        function="Rows.empty",
+        before='((self._terms, "terms"), (self._labels, "labels"))',
+        after='((self._terms, "terms"),)',
         found_by=("tests/index/test_memory.py",),
     ),
     Bug(
@@ -226,24 +226,24 @@ BUGS = (
         slow_reason=_NEEDS_POSTGRES,
     ),
     Bug(
-        name="an entry put again during a write is taken for written",
-        file="tiermem/index/sqlite.py",
-        function="SqliteIndex._writing",
-        before="changes.get(one, self) is not entry",
-        after="one not in changes",
+        name="an entry put during a write is taken for written",
+        file="tiermem/index/row_index.py",
+        function="RowIndex._write_rows",
+        before="held.appended[len(appended) :]",
+        after="[]",
         found_by=(
-            "tests/index/test_sqlite.py::"
+            "tests/index/test_embedded.py::"
             "test_what_is_put_or_removed_during_a_write_is_written_with_the_next_one",
         ),
     ),
     Bug(
         name="a removal during a write is taken for written",
-        file="tiermem/index/sqlite.py",
-        function="SqliteIndex._writing",
-        before="changes.get(one, self) is not entry",
-        after="changes.get(one) is not entry",
+        file="tiermem/index/row_index.py",
+        function="RowIndex._write_rows",
+        before="held.emptied[len(emptied) :]",
+        after="[]",
         found_by=(
-            "tests/index/test_sqlite.py::"
+            "tests/index/test_embedded.py::"
             "test_what_is_put_or_removed_during_a_write_is_written_with_the_next_one",
         ),
     ),

@@ -317,7 +317,7 @@ BUGS = (
         name="the turns that new ones stand around are not put again",
         file="tiermem/writing/projection.py",
         function="Projection._put_new_turns",
-        before="new + _AROUND",
+        before="new + AROUND",
         after="new",
         found_by=("tests/writing/test_projection.py", *_ALL),
     ),

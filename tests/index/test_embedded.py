@@ -8,10 +8,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import anyio
 import pytest
@@ -24,16 +23,13 @@ from tests.torture import full
 from tiermem.api.leftovers import _written
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailable
-from tiermem.index import arrays
-from tiermem.index.arrays import pack
-from tiermem.index.bm25 import unit_terms
-from tiermem.index.encoding import point_id
-from tiermem.index.engine import COLLECTIONS, Point
+from tiermem.index.embedded import look_at_embedded, open_embedded
+from tiermem.index.features import pack, unit_features
 from tiermem.index.folder import FILE
 from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, Mode, Shows
-from tiermem.index.memory import MemoryIndex
 from tiermem.index.qdrant import QdrantIndex
-from tiermem.index.sqlite import SqliteIndex
+from tiermem.index.row_index import COLLECTIONS, RowIndex
+from tiermem.index.segments import SegmentFile
 from tiermem.index.testing import (
     ANN,
     BOB,
@@ -54,11 +50,6 @@ SECRET = Entry(id="secret-id", session=S1, text="The vault code of the blue hous
 OTHER = Entry(id="other", session=S1, text="A ferry of another space.")
 
 
-def point_of(entry: Entry) -> bytes:
-    """The engine's id of an entry, as it stores it."""
-    return UUID(point_id(ONE, entry.id)).bytes
-
-
 def files_with(path: Path, needles: list[bytes]) -> list[str]:
     return [
         str(file.relative_to(path))
@@ -67,9 +58,16 @@ def files_with(path: Path, needles: list[bytes]) -> list[str]:
     ]
 
 
-class TestSqliteIndex(IndexContract):
+def connection_of(index: RowIndex) -> sqlite3.Connection:
+    """The connection to the file of an index."""
+    assert index._file is not None
+    assert index._file._connection is not None
+    return index._file._connection
+
+
+class TestEmbeddedIndex(IndexContract):
     async def new_index(self, where: Path) -> Index:
-        return SqliteIndex(where / "index", HashEmbedder())
+        return open_embedded(where / "index", HashEmbedder())
 
 
 async def found_in(index: Index) -> list[tuple[str, float]]:
@@ -87,8 +85,8 @@ async def found_in(index: Index) -> list[tuple[str, float]]:
 
 @pytest.mark.anyio
 async def test_scores_are_those_of_qdrant_and_of_the_index_of_a_process(tmp_path: Path) -> None:
-    file, qdrant = SqliteIndex(tmp_path, HashEmbedder()), QdrantIndex(":memory:", HashEmbedder())
-    indexes: Sequence[Index] = (file, qdrant, MemoryIndex(HashEmbedder()))
+    file, qdrant = open_embedded(tmp_path, HashEmbedder()), QdrantIndex(":memory:", HashEmbedder())
+    indexes: Sequence[Index] = (file, qdrant, RowIndex(HashEmbedder()))
     for index in indexes:
         await index.put(ANN, "units", GARDEN)
         await index.put(ANN, "turns", TALK)
@@ -113,7 +111,7 @@ def test_whatever_was_put_and_removed_it_is_found_as_if_put_at_once(changes: lis
     """Entries in arrays that grow and close up, written and read again, score as those laid out anew."""
 
     async def scenario(where: Path) -> None:
-        index, there = SqliteIndex(where, HashEmbedder(16)), dict[str, Entry]()
+        index, there = open_embedded(where, HashEmbedder(16)), dict[str, Entry]()
         for step, (change, number) in enumerate(changes):
             name = str(number)
             match change:
@@ -130,46 +128,43 @@ def test_whatever_was_put_and_removed_it_is_found_as_if_put_at_once(changes: lis
                     await index.drop(ANN)
                 case _:
                     await index.close()
-                    index = SqliteIndex(where, HashEmbedder(16))
-        fresh = MemoryIndex(HashEmbedder(16))
+                    index = open_embedded(where, HashEmbedder(16))
+        fresh = RowIndex(HashEmbedder(16))
         await fresh.put(ANN, "turns", list(there.values()))
         assert await index.count(ANN, "turns") == len(there)
         assert await found_in(index) == await found_in(fresh)
         await index.close()
 
-    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(dir=QUICK) as place:
-        patch.setattr(arrays, "FEW", 1)
+    with tempfile.TemporaryDirectory(dir=QUICK) as place:
         anyio.run(scenario, Path(place) / "index")
 
 
 async def numbers_of(one: Entry) -> list[bytes]:
-    """The vector of an entry and each of its terms, as the file holds them."""
-    (vector,) = await HashEmbedder(8).embed([one.text])
-    entry = pack(
-        Point(id="", vectors={"meaning": [vector]}, terms={"words": unit_terms(one)}, payload={"space": ""})
-    )
-    terms = entry.terms["words"]
-    return [entry.vectors["meaning"], *(terms[at : at + 8] for at in range(0, len(terms), 8))]
+    """The vectors of an entry, its terms, its id, and the row, as the file holds them."""
+    features = unit_features(one)
+    (vector,) = await HashEmbedder(8).embed(features.texts)
+    block = pack([features], {one.text: vector}, 8)
+    return [block.vectors.tobytes(), block.terms.tobytes(), block.id.tobytes(), block.rows.tobytes()]
 
 
 @pytest.mark.anyio
 async def test_nothing_that_was_removed_is_left_in_any_file(tmp_path: Path) -> None:
-    index = SqliteIndex(tmp_path, HashEmbedder(8))
+    index = open_embedded(tmp_path, HashEmbedder(8))
     assert isinstance(index, Compacts)
     assert isinstance(index, Exclusive)
     crowd = [Entry(id=f"c{n}", session=SECRET.session, text=f"note {n}") for n in range(300)]
     await index.put(ONE, "units", [*crowd[:150], KEPT, SECRET, *crowd[150:]])
     await index.put(TWO, "units", [OTHER])
     await index.set_mark(ONE, upto(7))
-    traces = [point_of(SECRET), *await numbers_of(SECRET), SECRET.id.encode()]
+    traces = await numbers_of(SECRET)
     assert all(files_with(tmp_path, [trace]) for trace in traces)
     await index.remove(ONE, "units", [SECRET.id])
     await index.compact()
     assert files_with(tmp_path, traces) == []
-    assert files_with(tmp_path, [point_of(KEPT)])
+    assert all(files_with(tmp_path, [trace]) for trace in await numbers_of(KEPT))
     await index.drop(TWO)
     await index.compact()
-    assert files_with(tmp_path, [b'"other"', b"two", (await numbers_of(OTHER))[0]]) == []
+    assert files_with(tmp_path, [b"units two", *await numbers_of(OTHER)]) == []
     assert await index.mark(ONE) == upto(7)
     assert ids(await index.search(ONE, "units", "ferry", limit=3))[0] == "kept"
     await index.close()
@@ -179,12 +174,11 @@ async def test_nothing_that_was_removed_is_left_in_any_file(tmp_path: Path) -> N
 async def test_on_a_full_disk_what_is_new_is_found_and_not_written_until_there_is_room(
     tmp_path: Path,
 ) -> None:
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     await index.put(ANN, "units", GARDEN[:2])
     await index.set_mark(ANN, upto(1))
-    assert index._connection is not None
-    (pages,) = index._connection.execute("PRAGMA page_count").fetchone()
-    index._connection.execute(f"PRAGMA max_page_count = {pages}")
+    (pages,) = connection_of(index).execute("PRAGMA page_count").fetchone()
+    connection_of(index).execute(f"PRAGMA max_page_count = {pages}")
     crowd = [entry(f"u{n + 9}", f"the note {n} on beans") for n in range(40)]
     await index.put(ANN, "units", [*GARDEN, *crowd])
     for _ in range(2):
@@ -192,32 +186,31 @@ async def test_on_a_full_disk_what_is_new_is_found_and_not_written_until_there_i
             await index.set_mark(ANN, upto(2))
         assert await index.mark(ANN) == upto(1)
         assert ids(await index.search(ANN, "units", "thunderstorms", limit=1)) == ["u4"]
-    index._connection.execute("PRAGMA max_page_count = 1000000")
+    connection_of(index).execute("PRAGMA max_page_count = 1000000")
     await index.set_mark(ANN, upto(2))
     await index.close()
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     assert (await index.mark(ANN), await index.count(ANN, "units")) == (upto(2), 44)
     await index.close()
 
 
 @pytest.mark.anyio
 async def test_closed_on_a_full_disk_it_holds_what_its_mark_says(tmp_path: Path) -> None:
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     await index.put(ANN, "units", GARDEN[:2])
     await index.set_mark(ANN, upto(1))
-    assert index._connection is not None
-    index._connection.execute("PRAGMA max_page_count = 1")
+    connection_of(index).execute("PRAGMA max_page_count = 1")
     await index.put(ANN, "units", [entry(f"u{n + 9}", "beans " * n) for n in range(400)])
     await index.close()
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     assert (await index.mark(ANN), await index.count(ANN, "units")) == (upto(1), 2)
     await index.close()
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("damage", ["garbage", "torn", "cut numbers", "no json", "no tables"])
+@pytest.mark.parametrize("damage", ["garbage", "torn", "cut short", "no bytes", "no tables"])
 async def test_a_damaged_file_is_not_believed_and_can_be_made_anew(tmp_path: Path, damage: str) -> None:
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     await index.put(ANN, "units", [*GARDEN, *(entry(f"x{n}", f"note {n}") for n in range(60))])
     await index.set_mark(ANN, upto(3))
     await index.close()
@@ -227,15 +220,15 @@ async def test_a_damaged_file_is_not_believed_and_can_be_made_anew(tmp_path: Pat
             file.write_bytes(b"no file of this kind" * 400)
         case "torn":
             file.write_bytes(file.read_bytes()[: 16 * 1024] + b"\xff" * 20_000)
-        case "cut numbers":
-            _run(file, "UPDATE entries SET meaning = substr(meaning, 1, 7)")
-        case "no json":
-            _run(file, "UPDATE entries SET payload = '{'")
+        case "cut short":
+            _run(file, "UPDATE segments SET body = substr(body, 1, 7)")
+        case "no bytes":
+            _run(file, "UPDATE segments SET body = '{'")
         case _:
-            _run(file, "DROP TABLE entries")
+            _run(file, "DROP TABLE segments")
 
     async def used() -> None:
-        index = SqliteIndex(tmp_path, HashEmbedder())
+        index = open_embedded(tmp_path, HashEmbedder())
         try:
             await index.search(ANN, "units", "tomatoes", limit=3)
         finally:
@@ -243,7 +236,7 @@ async def test_a_damaged_file_is_not_believed_and_can_be_made_anew(tmp_path: Pat
 
     with pytest.raises(IndexMismatch, match=r"damaged.*`reindex`"):
         await used()
-    index = SqliteIndex(tmp_path, HashEmbedder(), fresh=True)
+    index = open_embedded(tmp_path, HashEmbedder(), fresh=True)
     assert (await index.mark(ANN), await index.count(ANN, "units")) == (History(), 0)
     await index.close()
 
@@ -257,25 +250,25 @@ def _run(file: Path, statement: str) -> None:
 
 @pytest.mark.anyio
 async def test_of_another_embedder_it_is_a_mismatch_that_offers_reindex(tmp_path: Path) -> None:
-    await SqliteIndex(tmp_path, HashEmbedder()).close()
+    await open_embedded(tmp_path, HashEmbedder()).close()
     for other in (HashEmbedder(seed=1), HashEmbedder(64)):
         for read_only in (True, False):
             with pytest.raises(IndexMismatch, match=r"'hash-0' \(128 dimensions.*`reindex`"):
-                SqliteIndex(tmp_path, other, read_only=read_only)
+                (look_at_embedded if read_only else open_embedded)(tmp_path, other)
 
 
 @pytest.mark.anyio
 async def test_of_another_form_it_is_a_mismatch_that_offers_reindex(tmp_path: Path) -> None:
-    await SqliteIndex(tmp_path, HashEmbedder()).close()
+    await open_embedded(tmp_path, HashEmbedder()).close()
     file = tmp_path / "index.json"
     described = json.loads(file.read_text())
-    assert described.pop("form") == "sqlite"
+    assert described.pop("form") == "rows"
     file.write_text(json.dumps(described))
     for read_only in (True, False):
         with pytest.raises(IndexMismatch, match=r"'hash-0'.*`reindex`"):
-            SqliteIndex(tmp_path, HashEmbedder(), read_only=read_only)
-    await SqliteIndex(tmp_path, HashEmbedder(), fresh=True).close()
-    await SqliteIndex(tmp_path, HashEmbedder()).close()
+            (look_at_embedded if read_only else open_embedded)(tmp_path, HashEmbedder())
+    await open_embedded(tmp_path, HashEmbedder(), fresh=True).close()
+    await open_embedded(tmp_path, HashEmbedder()).close()
 
 
 @pytest.mark.anyio
@@ -283,13 +276,13 @@ async def test_of_another_form_it_is_a_mismatch_that_offers_reindex(tmp_path: Pa
 async def test_files_are_their_owners_alone_and_are_few(tmp_path: Path, made_by: str) -> None:
     folder = tmp_path / "index"
     if made_by == "an earlier version":
-        await SqliteIndex(folder, HashEmbedder()).close()
+        await open_embedded(folder, HashEmbedder()).close()
         folder.chmod(0o755)
         for file in folder.iterdir():
             file.chmod(0o644)
-        await SqliteIndex(folder, HashEmbedder(), read_only=True).close()
+        await look_at_embedded(folder, HashEmbedder()).close()
         assert stat.S_IMODE(folder.stat().st_mode) == 0o755
-    index = SqliteIndex(folder, HashEmbedder())
+    index = open_embedded(folder, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
     await index.compact()
     found = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
@@ -303,13 +296,13 @@ async def test_files_are_their_owners_alone_and_are_few(tmp_path: Path, made_by:
 @pytest.mark.parametrize("name", [FILE, f"{FILE}-journal"])
 async def test_a_file_that_is_a_link_is_not_followed(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "index"
-    await SqliteIndex(folder, HashEmbedder()).close()
+    await open_embedded(folder, HashEmbedder()).close()
     (folder / name).rename(tmp_path / "theirs")
     (folder / name).symlink_to(tmp_path / "theirs")
     before = (tmp_path / "theirs").read_bytes()
     for read_only in (True, False):
         with pytest.raises(IndexMismatch, match="a link is not followed"):
-            SqliteIndex(folder, HashEmbedder(), read_only=read_only)
+            (look_at_embedded if read_only else open_embedded)(folder, HashEmbedder())
     assert (tmp_path / "theirs").read_bytes() == before
 
 
@@ -320,16 +313,16 @@ async def test_the_mode_of_what_a_link_leads_to_stays_as_it_is(tmp_path: Path) -
     theirs.write_text("notes")
     theirs.chmod(0o644)
     (folder / "notes").symlink_to(theirs)
-    await SqliteIndex(folder, HashEmbedder()).close()
+    await open_embedded(folder, HashEmbedder()).close()
     assert stat.S_IMODE(theirs.stat().st_mode) == 0o644
 
 
 @pytest.mark.anyio
 async def test_an_entry_that_was_removed_is_not_found_before_the_file_is_written(tmp_path: Path) -> None:
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
     await index.close()
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     await index.remove(ANN, "units", [GARDEN[0].id])
     assert await index.count(ANN, "units") == len(GARDEN) - 1
     await index.close()
@@ -339,18 +332,21 @@ async def test_an_entry_that_was_removed_is_not_found_before_the_file_is_written
 async def test_what_is_put_while_another_space_is_dropped_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
-    clear = SqliteIndex._clear
+    drop = SegmentFile.drop
+    putting = threading.Thread(target=lambda: anyio.run(index.put, BOB, "units", GARDEN[:1]))
 
-    def put_and_clear(self: SqliteIndex, collection: Any, space: str) -> None:
-        anyio.from_thread.run(index.put, BOB, "units", GARDEN[:1])
-        clear(self, collection, space)
+    def put_and_drop(self: SegmentFile, space: SpaceId) -> None:
+        if putting.ident is None:
+            putting.start()
+        drop(self, space)
 
-    monkeypatch.setattr(SqliteIndex, "_clear", put_and_clear)
+    monkeypatch.setattr(SegmentFile, "drop", put_and_drop)
     await index.drop(ANN)
+    await anyio.to_thread.run_sync(putting.join)
     await index.close()
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     assert await index.count(BOB, "units") == 1
     await index.close()
 
@@ -358,10 +354,10 @@ async def test_what_is_put_while_another_space_is_dropped_is_written(
 @pytest.mark.anyio
 async def test_a_reader_finds_what_another_writes_meanwhile_and_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(IndexUnavailable, match="no index at"):
-        SqliteIndex(tmp_path / "index", HashEmbedder(), read_only=True)
+        look_at_embedded(tmp_path / "index", HashEmbedder())
     assert not (tmp_path / "index").exists()
-    writer = SqliteIndex(tmp_path / "index", HashEmbedder())
-    reader = SqliteIndex(tmp_path / "index", HashEmbedder(), read_only=True)
+    writer = open_embedded(tmp_path / "index", HashEmbedder())
+    reader = look_at_embedded(tmp_path / "index", HashEmbedder())
     assert await reader.search(ANN, "units", "tomatoes", limit=3) == ()
     for seq, one in enumerate(GARDEN):
         await writer.put(ANN, "units", [one])
@@ -377,7 +373,7 @@ async def test_a_reader_finds_what_another_writes_meanwhile_and_writes_nothing(t
         with pytest.raises(IndexUnavailable, match="read-only"):
             await refused
     await writer.close()
-    await SqliteIndex(tmp_path / "index", HashEmbedder(), fresh=True).close()
+    await open_embedded(tmp_path / "index", HashEmbedder(), fresh=True).close()
     with pytest.raises(IndexUnavailable, match="made again by another process"):
         await reader.search(ANN, "units", "tomatoes", limit=3)
     await reader.close()
@@ -386,7 +382,7 @@ async def test_a_reader_finds_what_another_writes_meanwhile_and_writes_nothing(t
 @pytest.mark.anyio
 async def test_what_another_process_wrote_of_a_space_is_read_again(tmp_path: Path) -> None:
     """A space changes hands: each process has read it, and neither takes what it read for all there is."""
-    one, other = [SqliteIndex(tmp_path, HashEmbedder()) for _ in range(2)]
+    one, other = [open_embedded(tmp_path, HashEmbedder()) for _ in range(2)]
     for turn_of, index in enumerate((one, other) * 3):
         assert await index.count(ANN, "units") == turn_of
         await index.put(ANN, "units", [entry(f"u{turn_of}", f"the note {turn_of}")])
@@ -398,10 +394,10 @@ async def test_what_another_process_wrote_of_a_space_is_read_again(tmp_path: Pat
 
 @pytest.mark.anyio
 async def test_an_index_that_others_have_open_is_not_made_anew_under_their_hands(tmp_path: Path) -> None:
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     await index.put(ANN, "units", GARDEN)
     with pytest.raises(IndexLocked, match="open in another memory"):
-        SqliteIndex(tmp_path, HashEmbedder(), fresh=True)
+        open_embedded(tmp_path, HashEmbedder(), fresh=True)
     await index.set_mark(ANN, upto(1))
     assert await index.count(ANN, "units") == len(GARDEN)
     await index.close()
@@ -409,13 +405,17 @@ async def test_an_index_that_others_have_open_is_not_made_anew_under_their_hands
 
 WRITER = """
 import sys, anyio
+from pathlib import Path
+from typing import Any
 from pagestore import SpaceId
-from tiermem.index.sqlite import SqliteIndex
+from tiermem.index.embedded import look_at_embedded, open_embedded
+from tiermem.index.row_index import COLLECTIONS, RowIndex
+from tiermem.index.segments import SegmentFile
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index.testing import entry, upto
 
 async def main():
-    index = SqliteIndex(sys.argv[1], HashEmbedder())
+    index = open_embedded(Path(sys.argv[1]), HashEmbedder())
     space = SpaceId(sys.argv[2])
     print("open", flush=True)
     for n in range(int(sys.argv[3])):
@@ -436,7 +436,7 @@ def test_processes_write_spaces_of_their_own_at_once_and_one_reads(tmp_path: Pat
         assert writer.stdout.readline() == b"open\n"
 
     async def read() -> None:
-        reader = SqliteIndex(tmp_path, HashEmbedder(), read_only=True)
+        reader = look_at_embedded(tmp_path, HashEmbedder())
         while any(writer.poll() is None for writer in writers):
             for space in spaces:
                 mark = await reader.mark(space)
@@ -454,12 +454,16 @@ def test_processes_write_spaces_of_their_own_at_once_and_one_reads(tmp_path: Pat
 
 LOOK = """
 import sys, anyio
-from tiermem.index.sqlite import SqliteIndex
+from pathlib import Path
+from typing import Any
+from tiermem.index.embedded import look_at_embedded, open_embedded
+from tiermem.index.row_index import COLLECTIONS, RowIndex
+from tiermem.index.segments import SegmentFile
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index.testing import ANN
 
 async def main():
-    index = SqliteIndex(sys.argv[1], HashEmbedder(), read_only=True)
+    index = look_at_embedded(Path(sys.argv[1]), HashEmbedder())
     print([hit.id for hit in await index.search(ANN, "units", "red bicycle", limit=1)])
 
 anyio.run(main)
@@ -469,7 +473,7 @@ anyio.run(main)
 @pytest.mark.skipif(not full.can_mount(), reason="this machine lets nobody mount a file system")
 def test_a_file_system_that_cannot_be_written_can_be_read(tmp_path: Path) -> None:
     async def write() -> None:
-        index = SqliteIndex(tmp_path / "index", HashEmbedder())
+        index = open_embedded(tmp_path / "index", HashEmbedder())
         await index.put(ANN, "units", GARDEN)
         await index.close()
 
@@ -482,9 +486,30 @@ def test_a_file_system_that_cannot_be_written_can_be_read(tmp_path: Path) -> Non
     assert (ran.stdout, ran.returncode) == ("['u2']\n", 0), ran.stderr
 
 
+def changing(
+    method: str,
+    index: RowIndex,
+    put: dict[str, str],
+    removed: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., object]:
+    """A method of the file that is called while entries are put and removed."""
+    real = getattr(SegmentFile, method)
+
+    def change_and_call(*args: object, **kwargs: object) -> object:
+        monkeypatch.undo()
+        anyio.from_thread.run(index.put, ANN, "units", [entry(name, text) for name, text in put.items()])
+        anyio.from_thread.run(index.remove, ANN, "units", removed)
+        return real(*args, **kwargs)
+
+    return change_and_call
+
+
 @pytest.mark.anyio
-async def test_searching_waits_for_no_disk_while_this_process_writes(tmp_path: Path) -> None:
-    index = SqliteIndex(tmp_path, HashEmbedder())
+async def test_searching_waits_for_no_disk_while_this_process_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = open_embedded(tmp_path, HashEmbedder())
     await index.put(ANN, "units", GARDEN[:2])
     await index.set_mark(ANN, upto(1))
     assert len(await index.search(ANN, "units", "tomatoes", limit=9)) == 2
@@ -492,12 +517,15 @@ async def test_searching_waits_for_no_disk_while_this_process_writes(tmp_path: P
     index.show(ANN, upto(2))
     writing, written = threading.Event(), threading.Event()
 
-    def write() -> None:
-        with index._writing():
-            writing.set()
-            assert written.wait(100)
+    append = SegmentFile.append
 
-    thread = threading.Thread(target=write)
+    def wait(self: SegmentFile, *args: Any, **kwargs: Any) -> int:
+        writing.set()
+        assert written.wait(100)
+        return append(self, *args, **kwargs)
+
+    monkeypatch.setattr(SegmentFile, "append", wait)
+    thread = threading.Thread(target=index._write)
     thread.start()
     try:
         assert await anyio.to_thread.run_sync(writing.wait, 60)
@@ -509,9 +537,10 @@ async def test_searching_waits_for_no_disk_while_this_process_writes(tmp_path: P
     finally:
         written.set()
         thread.join()
+        monkeypatch.undo()
     await index.set_mark(ANN, upto(3))
     await index.close()
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     assert (await index.mark(ANN), await index.count(ANN, "units")) == (upto(3), len(GARDEN) + 1)
     await index.close()
 
@@ -530,20 +559,24 @@ async def test_searching_waits_for_no_disk_while_this_process_writes(tmp_path: P
     ids=["changed", "new", "removed", "removed that was stored", "put that was removed", "removed again"],
 )
 async def test_what_is_put_or_removed_during_a_write_is_written_with_the_next_one(
-    tmp_path: Path, written: dict[str, str | None], put: dict[str, str], removed: tuple[str, ...]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    written: dict[str, str | None],
+    put: dict[str, str],
+    removed: tuple[str, ...],
 ) -> None:
     """`written` are entries that the write takes: put, or removed where they have no text."""
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     await index.put(ANN, "units", [entry("kept", "the mill")])
     await index.set_mark(ANN, upto(1))
     await index.put(ANN, "units", [entry(name, text) for name, text in written.items() if text is not None])
     await index.remove(ANN, "units", [name for name, text in written.items() if text is None])
-    with index._writing():
-        await index.put(ANN, "units", [entry(name, text) for name, text in put.items()])
-        await index.remove(ANN, "units", removed)
+    for method in ("append", "empty"):
+        monkeypatch.setattr(SegmentFile, method, changing(method, index, put, removed, monkeypatch))
+    await index.flush()
     await index.set_mark(ANN, upto(2))
     await index.close()
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     left = {"kept": "the mill", **written, **put}
     texts = {name: text for name, text in left.items() if text is not None and name not in removed}
     assert await index.count(ANN, "units") == len(texts)
@@ -555,14 +588,14 @@ async def test_what_is_put_or_removed_during_a_write_is_written_with_the_next_on
 
 @pytest.mark.anyio
 async def test_what_is_shown_is_marked_until_it_is_dropped_or_the_process_ends(tmp_path: Path) -> None:
-    index = SqliteIndex(tmp_path, HashEmbedder())
+    index = open_embedded(tmp_path, HashEmbedder())
     assert isinstance(index, Shows)
     for dropped in (True, False):
         await index.put(ANN, "units", GARDEN)
         await index.set_mark(ANN, upto(1))
         index.show(ANN, upto(2))
         assert await index.mark(ANN) == upto(2)
-        other = SqliteIndex(tmp_path, HashEmbedder(), read_only=True)
+        other = look_at_embedded(tmp_path, HashEmbedder())
         assert await other.mark(ANN) == upto(1)
         await other.close()
         await (index.drop(ANN) if dropped else index.set_mark(ANN, History()))
@@ -570,7 +603,7 @@ async def test_what_is_shown_is_marked_until_it_is_dropped_or_the_process_ends(t
     await index.put(ANN, "units", GARDEN[:1])
     await index.set_mark(ANN, upto(1))
     index.show(ANN, upto(2))
-    elsewhere = SqliteIndex(tmp_path, HashEmbedder())
+    elsewhere = open_embedded(tmp_path, HashEmbedder())
     await elsewhere.put(ANN, "units", GARDEN)
     await elsewhere.set_mark(ANN, upto(5))
     index.show(ANN, None)
@@ -588,19 +621,17 @@ runs = itertools.count()
 
 
 @pytest.fixture(scope="module")
-def crowded() -> Iterator[SqliteIndex]:
+def crowded() -> Iterator[RowIndex]:
     """One index for all examples of a property; each example names its spaces after its run."""
     with tempfile.TemporaryDirectory(dir=QUICK) as directory:
-        index = SqliteIndex(directory, HashEmbedder())
+        index = open_embedded(Path(directory), HashEmbedder())
         yield index
         anyio.run(index.close)
 
 
 @given(puts=puts)
 @settings(max_examples=25)
-def test_no_space_ever_sees_another(
-    crowded: SqliteIndex, puts: list[tuple[str, Collection, int, str]]
-) -> None:
+def test_no_space_ever_sees_another(crowded: RowIndex, puts: list[tuple[str, Collection, int, str]]) -> None:
     """The same ids and the same words in many spaces: each call with one space returns only its own."""
 
     async def scenario(run: str) -> None:
