@@ -81,8 +81,8 @@ _IDENTITY = 32
 class Changes:
     """What an index that reflects an earlier record must take in to reflect record `head`.
 
-    `filling` are the open pages with a turn that is newer than the earlier record. `units` are hot ones;
-    those that went `cold` it is to hold no more.
+    `filling` are the open pages with a turn that is newer than the earlier record. `units` are hot ones that
+    an index holds; those that went `cold` it is to hold no more.
     """
 
     units: tuple[SummaryUnit, ...]
@@ -398,7 +398,9 @@ class Ledger:
         hot = (unit for unit_id in moved if (unit := tier1.unit(unit_id)) is not None)
         units = {unit.id: unit for unit in (*beside, *hot, *tier1.changed_since(after))}
         return Changes(
-            units=tuple(unit for unit in units.values() if not tier1.is_cold(unit.id)),
+            units=tuple(
+                unit for unit in units.values() if not tier1.is_cold(unit.id) and tier1.is_indexed(unit)
+            ),
             cold=tuple(filter(tier1.is_cold, moved)),
             pages=(*(page for page in older if page.id in besides), *newer),
             filling=tuple(page for page in filling if page.seq > after or page.id in besides),

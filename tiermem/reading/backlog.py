@@ -90,7 +90,7 @@ class ColdUnits:
         """The units that went cold since some were last taken in."""
         moved, self._looked_at = self._tier1.moved_since(self._upto), self._tier1.head
         found = (self._tier1.unit(unit_id) for unit_id in moved if self._tier1.is_cold(unit_id))
-        units = tuple(unit for unit in found if unit is not None)
+        units = tuple(unit for unit in found if unit is not None and self._tier1.is_indexed(unit))
         if not units:
             self._upto = self._looked_at
         return units

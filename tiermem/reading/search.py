@@ -34,7 +34,7 @@ from tiermem.index.bm25 import query_stems
 from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
 from tiermem.index.features import Block, turn_features
 from tiermem.index.interface import About, Collection, Hit, Mode, turn_id
-from tiermem.model import Degradation, Evidence, UnitId
+from tiermem.model import Degradation, Evidence, SummaryUnit, UnitId
 from tiermem.reading.backlog import Waiting
 from tiermem.reading.exact import ExactText, find_identifiers, find_phrases, may_contain
 from tiermem.reading.fusion import AGREEING, fuse, once
@@ -261,11 +261,11 @@ class LookUp:
         sees = self.view.scope.sees
         by_words = self._visible_hits(waiting.best_units(wanted, sees))
         cold = self._visible_hits(waiting.cold.best(wanted, sees))
-        if self._mode != "hybrid":
+        if self._mode != "hybrid" and not extracts:
             hits = fuse(found.hits, by_words[:pool], cold[:pool])
             return await self._found_units(hits, limit, extracts, found.degradations, exact), len(hits)
         turns = await self.rank(query)
-        by_turns = self._units_by_turns(turns.turns)[: max(pool, UNITS)]
+        by_turns = self._units_by_turns(turns.turns, extracts)[: max(pool, UNITS)]
         by_text = fuse(found.hits, by_words[:pool], cold[:pool])
         hits = fuse(by_text, by_turns, constant=AGREEING)
         degradations = tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
@@ -337,7 +337,7 @@ class LookUp:
         items = [
             unit_evidence(unit, score=hit.score, similarity=hit.similarity)
             for hit, unit in known
-            if extracts or not unit.is_extract or not self.view.scope.sees.of(unit.agents)
+            if self._is_listed(unit, extracts)
         ]
         raised = (
             replace(item, score=item.score + exact.count_in(item.text) * EXACT_SCORE)
@@ -352,14 +352,18 @@ class LookUp:
             degradations=degradations,
         )
 
-    def _units_by_turns(self, turns: Iterable[RankedTurn | FoundTurn]) -> list[Hit]:
+    def _is_listed(self, unit: SummaryUnit, extracts: bool) -> bool:
+        """Whether a unit says more than a turn that may be seen."""
+        return extracts or not unit.is_extract or not self.view.scope.sees.of(unit.agents)
+
+    def _units_by_turns(self, turns: Iterable[RankedTurn | FoundTurn], extracts: bool) -> list[Hit]:
         """Units that rest on these turns, each as good as the best of its turns."""
         units_of = cache(self.view.tier1.units_of_page)  # many turns are on one page
         return [
             Hit(id=unit.id, score=turn.score)
             for turn in turns
             for unit in units_of(turn.page_id)
-            if any(turn.holds(span) for span in unit.spans)
+            if self._is_listed(unit, extracts) and any(turn.holds(span) for span in unit.spans)
         ]
 
     async def turns(self, query: str, *, limit: int) -> Turns:

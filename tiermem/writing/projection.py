@@ -152,7 +152,7 @@ class Projection:
         space, tier1 = self._ledger.indexed_as, self._ledger.tier1
         again = units if tier1.hot_units is None else [unit.id for unit in tier1.all_units()]
         left = [unit for unit_id in again if (unit := tier1.unit(unit_id)) is not None]
-        hot = [unit for unit in left if not tier1.is_cold(unit.id)]
+        hot = [unit for unit in left if not tier1.is_cold(unit.id) and tier1.is_indexed(unit)]
         await self._index.remove(space, "units", [*units, *tier1.cold])
         await self._index.put(space, "units", [self._unit_entry(unit) for unit in hot])
 

@@ -333,8 +333,8 @@ BUGS = (
         name="an erasure puts cold units into the index",
         file="tiermem/writing/projection.py",
         function="Projection._put_units_again",
-        before="[unit for unit in left if not tier1.is_cold(unit.id)]",
-        after="left",
+        before="not tier1.is_cold(unit.id) and tier1.is_indexed(unit)",
+        after="tier1.is_indexed(unit)",
         found_by=("tests/api/test_hot_units.py::test_erasing_puts_no_cold_unit_into_the_index",),
     ),
     Bug(

@@ -31,6 +31,7 @@ class SharingFold(TiersFold):
         super().__init__()
         self._grants: dict[str, dict[str, Grant]] = {}
         self._shared: dict[UnitId, str] = {}
+        self._once_shared: set[UnitId] = set()
         self._groups: dict[tuple[str, ...], None] = {}
 
     @property
@@ -78,11 +79,19 @@ class SharingFold(TiersFold):
         if not granted:
             self._grants.pop(agent, None)
 
+    def is_indexed(self, unit: SummaryUnit) -> bool:
+        """Whether an index holds the words of the unit.
+
+        An extract is found by its turn, unless it is or was shared with agents who may not see that.
+        """
+        return not unit.is_extract or unit.id in self._once_shared
+
     def share_units(self, unit_ids: Iterable[UnitId], reason: str, seq: int) -> None:
         """Units are everybody's from record `seq` on."""
         for unit_id in unit_ids:
             if unit_id not in self._shared:
                 self._shared[unit_id] = reason
+                self._once_shared.add(unit_id)
                 self._touch(unit_id, seq)
 
     def unshare_units(self, unit_ids: Iterable[UnitId], seq: int) -> None:
