@@ -15,7 +15,18 @@ from typing import Any, Final, Literal
 from pydantic import TypeAdapter
 
 from eval.auditing import Audited, audit
-from eval.datasets import Beam, Choice, Chosen, Languages, LoCoMo, LongMemEval, Newcomer, RealTalk, Renamed
+from eval.datasets import (
+    Beam,
+    Choice,
+    Chosen,
+    Languages,
+    LoCoMo,
+    LongMemEval,
+    Newcomer,
+    RealTalk,
+    Renamed,
+    Statements,
+)
 from eval.datasets.renamed import renaming
 from eval.embeddings import CachedEmbedder, cache_directory
 from eval.folder import Kind, Manifest, RunFolder, commit, machine
@@ -38,7 +49,7 @@ from tiermem.reasoning.learned.factors import SHIPPED
 from tiermem.reasoning.learned.ordering import with_reader
 
 EngineName = Literal["local", "model", "recorded"]
-Name = Literal["locomo", "longmemeval", "realtalk", "beam", "languages", "newcomer"]
+Name = Literal["locomo", "longmemeval", "realtalk", "beam", "languages", "newcomer", "statements"]
 
 _PROMPTS: Final = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
 
@@ -212,7 +223,7 @@ def _check_words(request: Request, engine: Engines) -> None:
 
 
 _DATASETS: dict[str, Callable[[Path], Dataset]] = {
-    one.name: one for one in (LoCoMo, LongMemEval, RealTalk, Beam, Languages, Newcomer)
+    one.name: one for one in (LoCoMo, LongMemEval, RealTalk, Beam, Languages, Newcomer, Statements)
 }
 
 

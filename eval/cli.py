@@ -42,6 +42,7 @@ class DatasetName(StrEnum):
     REALTALK = "realtalk"
     LANGUAGES = "languages"
     NEWCOMER = "newcomer"
+    STATEMENTS = "statements"
     BEAM = "beam"
 
 

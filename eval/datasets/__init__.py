@@ -8,6 +8,7 @@ from eval.datasets.longmemeval import LongMemEval
 from eval.datasets.newcomer import Newcomer
 from eval.datasets.realtalk import RealTalk
 from eval.datasets.renamed import Renamed
+from eval.datasets.statements import Statements
 from eval.datasets.written import Written
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "Newcomer",
     "RealTalk",
     "Renamed",
+    "Statements",
     "Written",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval.datasets import Beam, Languages, Newcomer, RealTalk
+from eval.datasets import Beam, Languages, Newcomer, RealTalk, Statements
 from eval.types import Dataset, Passage
 from pagestore import SessionId
 from tiermem.errors import InvalidInput
@@ -153,6 +153,18 @@ def test_questions_of_a_new_user_are_asked_of_their_export(tmp_path: Path) -> No
     first, second = case.questions
     assert [case.turn(place).text for place in first.evidence] == ["The ferry is at six."]
     assert (first.answerable, second.answerable, second.evidence) == (True, False, ())
+
+
+def test_statements_are_turns_of_one_session_and_each_answers_its_question(tmp_path: Path) -> None:
+    file = tmp_path / "statements.json"
+    pairs = [("User has a dog.", "user pet"), ("User is a nurse.", "user's job")]
+    file.write_text(json.dumps([{"statement": one, "question": asked} for one, asked in pairs]))
+    (case,) = Statements(file).cases()
+    assert [turn.text for turn in case.sessions[0].turns] == ["User has a dog.", "User is a nurse."]
+    assert [(case.turn(one.evidence[0]).text, one.text) for one in case.questions] == pairs
+    file.write_text('[{"statement": "User has a dog."}]')
+    with pytest.raises(InvalidInput, match="no array of statements with questions"):
+        Statements(file)
 
 
 @pytest.mark.shared

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiermem.index.fusion import fuse_meaning_and_words, rank_hits
+from tiermem.index.fusion import LEAST_BY_WORDS, fuse_meaning_and_words, rank_hits
 
 rankings = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 4).map(float)).map(
     lambda found: list(found.items())
@@ -24,12 +24,19 @@ def test_equal_scores_share_a_rank_and_come_in_the_order_of_their_ids() -> None:
     assert fused[0][1] == fused[1][1] > fused[2][1]
 
 
+def test_a_word_that_most_entries_hold_does_not_outrank_the_meaning() -> None:
+    meaning = [("dog", 0.6), ("yoga", 0.2), ("nurse", 0.1)]
+    shared = [("yoga", 0.2), ("nurse", 0.18), ("dog", 0.16)]
+    assert fuse_meaning_and_words(meaning, shared) == fuse_meaning_and_words(meaning, [])
+
+
 @given(meaning=rankings, words=rankings)
 def test_fusing_keeps_every_id_once_whatever_the_order_they_came_in(
     meaning: list[tuple[str, float]], words: list[tuple[str, float]]
 ) -> None:
     fused = fuse_meaning_and_words(meaning, words)
-    assert sorted(entry for entry, _ in fused) == sorted({entry for entry, _ in [*meaning, *words]})
+    by_words = [entry for entry, score in words if score >= LEAST_BY_WORDS]
+    assert sorted(entry for entry, _ in fused) == sorted({*dict(meaning), *by_words})
     assert fused == fuse_meaning_and_words(meaning[::-1], words[::-1])
     assert fused == rank_hits(fused)
     assert all(0 < score <= 1 for _, score in fused)

@@ -115,6 +115,15 @@ def test_each_signal_of_the_index_adds_its_weight() -> None:
         assert more - plain == pytest.approx(0.5 * getattr(OPTIONS, name))
 
 
+def test_a_turn_and_the_one_before_it_are_an_exchange_on_one_page_alone() -> None:
+    near = candidate("yes", beside=["Is it red?"], near={"meaning": 0.2, "exchange": 0.5})
+    after = replace(near, before=near.after, after=near.before)
+    after.block.rows["page"] = (1, 1)
+    together = score(QUESTION, after)
+    after.block.rows["page"] = (2, 1)
+    assert together - score(QUESTION, after) == pytest.approx((0.5 - 0.2) * OPTIONS.exchange)
+
+
 def test_rare_words_of_the_question_cover_more() -> None:
     rare = score(QUESTION, candidate("a bicycle here"))
     common = score(QUESTION, candidate("to buy here"))

@@ -17,6 +17,10 @@ K = 2
 WORDS_WEIGHT = 2.0
 MEANING_WEIGHT = 1.0
 """What a place counts in the ranking by words, and in the one by meaning."""
+LEAST_BY_WORDS = 0.5
+"""The BM25 score from which an entry has a place in the ranking by words. A word that three quarters of many
+entries hold gives a short one less. On LoCoMo .5 changes nothing, and .69 lowers R@5 of units by .004.
+"""
 _DIGITS = 5
 """Decimals of a score that arithmetic keeps whatever the order of adding."""
 
@@ -39,7 +43,8 @@ def places(scores: Iterable[float]) -> Iterator[int]:
 def fuse_meaning_and_words(meaning: Ranking, words: Ranking) -> list[tuple[str, float]]:
     """Best first, 1.0 for the first of both. Equal scores share a rank, so equal texts score alike."""
     fused: dict[str, float] = {}
-    for ranking, weight in ((meaning, MEANING_WEIGHT), (words, WORDS_WEIGHT)):
+    by_words = [hit for hit in words if hit[1] >= LEAST_BY_WORDS]
+    for ranking, weight in ((meaning, MEANING_WEIGHT), (by_words, WORDS_WEIGHT)):
         ordered = rank_hits(ranking)
         for (entry, _), place in zip(ordered, places(score for _, score in ordered), strict=True):
             fused[entry] = fused.get(entry, 0.0) + weight / (K + 1 + place)

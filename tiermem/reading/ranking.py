@@ -2,7 +2,7 @@
 
 The index brings some hundred candidates (`Index.turns`). Each gets one score, a weighted sum of
 
-- how near it is in meaning: its best sentence, and the turn together with the one before it;
+- how near it is in meaning: its best sentence, and the turn together with the one before it on its page;
 - how many of the question's words are said there or right beside, synonyms counting in part, rare words
   counting more (coverage), and how strongly the conversation around holds them (around);
 - whether the one person whom the question names is speaking; where it names no one, the user, who asks;
@@ -50,7 +50,7 @@ class RankingOptions:
     candidates: int = 30
     """Turns taken from each of the index's three rankings."""
     exchange: float = 6.0
-    """The cosine of the turn and the one before it, taken together."""
+    """The cosine of the turn and the one before it on its page, taken together."""
     meaning: float = 4.0
     """The cosine of its best sentence."""
     coverage: float = 4.0
@@ -84,7 +84,11 @@ def score_rows(question: TurnQuery, found: Candidates, cover: CoverRows, options
     """The score of each candidate."""
     own, coverage = _cover_candidates(question, found, cover)
     around = found.around / (sum(found.rarity.values()) or 1.0)
-    seen = options.exchange * found.exchange + options.meaning * found.meaning + options.around * around
+    pages = found.block.rows["page"]
+    # A statement that was stored by itself is a page, and no reply to the one stored before it.
+    is_first = (found.before >= 0) & (pages[found.before] != pages[: len(found)])
+    exchange = np.where(is_first, found.meaning, found.exchange)
+    seen = options.exchange * exchange + options.meaning * found.meaning + options.around * around
     # Of a row without vectors coverage comes near to what they would say (measured).
     unseen = options.meaning * own + (options.exchange + options.around) * coverage
     similarity = np.where(np.isnan(found.meaning), unseen, seen)
