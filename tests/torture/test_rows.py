@@ -16,7 +16,7 @@ from tests.torture.harness import Missing, Outcome, Row, Share
 from tests.torture.report import Kept, page, table
 from tests.torture.rows import ROWS
 from tests.torture.running import measured, run
-from tiermem.index.engine import PointFilter, whole_space
+from tiermem.index.rows import Rows
 from tiermem.ledger import Ledger
 
 LITTLE = {
@@ -76,7 +76,7 @@ def test_the_row_on_private_words_breaks_no_promise_and_sees_one_that_counts_in_
     outcome = row.work(Share.of("private-words", 7, 0, 8))
     assert (outcome.count, outcome.seen["guesses"]) == (8, 320)
     assert not outcome.violations
-    monkeypatch.setattr(PointFilter, "corpus", property(lambda allowed: whole_space(allowed.match["space"])))
+    monkeypatch.setattr(Rows, "_corpus", lambda rows, _: rows._is_live.values)
     outcome = row.work(Share.of("private-words", 7, 0, 8))
     assert "scores tell a private number" in outcome.violations
 

@@ -81,7 +81,7 @@ Array = NDArray[Any]
 class RowFeatures:
     """One row before it is packed. `texts` are what to embed; they are not stored.
 
-    `seq` is the number of a turn in the log, and the hash of the id of a unit: it orders equal scores.
+    `seq` is the number of a turn in the log, and the hash of the words of a unit: it orders equal scores.
     `page` is the number of the page among those of its session and owner, `line` the line of it; `start` and
     `end` are its characters there. Days are ordinals, 0 where unknown. `terms` are how often each stem is
     said, 0 for one of the scene of a unit. `pieces` are different word pieces. `id` is that of a unit, as
@@ -138,10 +138,11 @@ class Block:
         return join_blocks([self, others]).select(order)
 
     def without(self, numbers: Iterable[int]) -> Block:
-        """The same block with these rows emptied: only their sequence numbers and flags are left."""
+        """The same block with these rows emptied: only flags and the numbers of turns are left."""
         numbers = list(numbers)
         rows = np.zeros(len(numbers), ROW)
-        rows["seq"], rows["flags"] = self.rows["seq"][numbers], IS_EMPTY
+        is_turn = self.rows["id"][numbers] == 0
+        rows["seq"], rows["flags"] = np.where(is_turn, self.rows["seq"][numbers], 0), IS_EMPTY
         items = {name: getattr(self, name)[:0] for names in ITEMS.values() for name in names}
         return self.replace(numbers, Block(rows=rows, **items))
 
@@ -213,7 +214,7 @@ def unit_features(unit: Entry) -> RowFeatures:
     text = shorten_runs(join_surrogates(unit.text))
     terms = _count_terms(text)
     return RowFeatures(
-        seq=hash_name(unit.id),
+        seq=hash_name(unit.text),
         id=unit.id.encode(errors="surrogatepass"),
         session=hash_name(unit.session),
         owner=hash_name(unit.owner),

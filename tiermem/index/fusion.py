@@ -8,9 +8,13 @@ equal weights, .62 / .86 with words alone and .42 / .74 with meaning alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 Ranking = Sequence[tuple[str, float]]
 """Ids with their scores, in any order."""
+
+Key = TypeVar("Key", str, tuple[int, str])
+"""An id, or a number and an id, by which entries with equal scores are ordered."""
 
 K = 2
 """What is added to a place before it is inverted."""
@@ -25,8 +29,8 @@ _DIGITS = 5
 """Decimals of a score that arithmetic keeps whatever the order of adding."""
 
 
-def rank_hits(ranking: Ranking) -> list[tuple[str, float]]:
-    """Best first; equal scores, to the digits that arithmetic keeps, in the order of their ids."""
+def rank_hits(ranking: Sequence[tuple[Key, float]]) -> list[tuple[Key, float]]:
+    """Best first; equal scores, to the digits that arithmetic keeps, in the order of their keys."""
     return sorted(ranking, key=lambda hit: (-round(hit[1], _DIGITS), hit[0]))
 
 
@@ -40,9 +44,11 @@ def places(scores: Iterable[float]) -> Iterator[int]:
         yield place
 
 
-def fuse_meaning_and_words(meaning: Ranking, words: Ranking) -> list[tuple[str, float]]:
+def fuse_meaning_and_words(
+    meaning: Sequence[tuple[Key, float]], words: Sequence[tuple[Key, float]]
+) -> list[tuple[Key, float]]:
     """Best first, 1.0 for the first of both. Equal scores share a rank, so equal texts score alike."""
-    fused: dict[str, float] = {}
+    fused: dict[Key, float] = {}
     by_words = [hit for hit in words if hit[1] >= LEAST_BY_WORDS]
     for ranking, weight in ((meaning, MEANING_WEIGHT), (by_words, WORDS_WEIGHT)):
         ordered = rank_hits(ranking)

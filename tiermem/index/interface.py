@@ -179,7 +179,7 @@ class Searches(Protocol):
         within: Timeframe | None = None,
         owners: Collection_[str] | None = None,
     ) -> tuple[Hit, ...]:
-        """Best first, equal scores in the order of their ids.
+        """Best first, equal scores in an order that does not depend on when they were put.
 
         `inactive=True` also searches superseded and retired entries. Days of `within` are those of whoever
         spoke: a moment is not taken to another time zone. With `owners` only what is of these, or shared,

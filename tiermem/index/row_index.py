@@ -175,7 +175,7 @@ class RowIndex:
         within: Timeframe | None = None,
         owners: Collection_[str] | None = None,
     ) -> tuple[Hit, ...]:
-        """Best first; equal scores in the order of their ids.
+        """Best first; turns with equal scores in the order they were said, units in one of their words.
 
         `score` is the cosine in `dense` mode, BM25 in `words` mode, the fused rank score (0 to 1)
         in `hybrid`; `similarity` is the cosine of the entry's best piece in the modes with meaning.
@@ -203,13 +203,13 @@ class RowIndex:
             rows, depth = held.rows, limit if vector is None or not stems else max(DEPTH, 2 * limit)
             near = [] if vector is None else rows.rank_by_meaning(vector, allowed, depth)
             words = rows.rank_by_words(stems, allowed, depth) if stems else []
-            meaning, by_words = [[(rows.id(at), score) for at, score in one] for one in (near, words)]
+            meaning, by_words = [[(rows.key(at), score) for at, score in one] for one in (near, words)]
             if vector is None:
-                return tuple(Hit(id=id_, score=score) for id_, score in rank_hits(by_words)[:limit])
+                return tuple(Hit(id=id_, score=score) for (_, id_), score in rank_hits(by_words)[:limit])
             order = (fuse_meaning_and_words(meaning, by_words) if stems else rank_hits(meaning))[:limit]
-            cosines = rows.similarities(vector, [held.ids[id_] for id_, _ in order])
+            cosines = rows.similarities(vector, [held.ids[id_] for (_, id_), _ in order])
         found = zip(order, cosines, strict=True)
-        return tuple(Hit(id=id_, score=score, similarity=cosine) for (id_, score), cosine in found)
+        return tuple(Hit(id=id_, score=score, similarity=cosine) for ((_, id_), score), cosine in found)
 
     async def turns(
         self,

@@ -150,6 +150,10 @@ class Rows:
             )
         return {self.id(number): number for number in numbers.tolist()}
 
+    def key(self, number: int) -> tuple[int, str]:
+        """By what rows with equal scores are ordered, and their ids."""
+        return int(self._columns["seq"].values[number]), self.id(number)
+
     def id(self, number: int) -> str:
         """The id of the turn or unit of a row."""
         if self._kind == "turns":
@@ -158,7 +162,7 @@ class Rows:
         return written.decode(errors="surrogatepass")
 
     def empty(self, numbers: Iterable[int]) -> None:
-        """Remove what rows hold. Their sequence numbers stay; the adjacent rows become neighbours."""
+        """Remove what rows hold. The numbers of turns stay; the adjacent rows become neighbours."""
         near: list[int] = []
         for number in numbers:
             if self._is_live.values[number]:
@@ -169,7 +173,7 @@ class Rows:
                 for name in names:
                     self._items[name].values[self._places(kind, number)] = 0
             self._left_out.values[self._places("vectors", number)] = True
-            seq = self._columns["seq"].values[number]
+            seq = self._columns["seq"].values[number] if self._kind == "turns" else 0
             for column in self._columns.values():
                 column.values[number] = 0
             self._columns["seq"].values[number], self._columns["flags"].values[number] = seq, IS_EMPTY

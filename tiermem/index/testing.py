@@ -65,9 +65,13 @@ def ids(hits: Sequence[Hit]) -> list[str]:
 
 
 def same(left: Sequence[Hit], right: Sequence[Hit]) -> None:
-    """Both give the same ids in the same order, with scores that differ by rounding at most."""
-    assert ids(left) == ids(right)
+    """Both give the same scores but for rounding, and the same ids.
+
+    Equal ones may be in any order, and any of those that tie with the last may be there.
+    """
     assert [hit.score for hit in left] == pytest.approx([hit.score for hit in right], abs=1e-4)
+    least = min((hit.score for hit in left), default=0.0) + 1e-3
+    assert {hit.id for hit in left if hit.score > least} == {hit.id for hit in right if hit.score > least}
 
 
 def turn_ids(found: Candidates) -> list[str]:

@@ -53,6 +53,7 @@ from tiermem.reading.turns import (
 )
 from tiermem.reading.view import View
 from tiermem.text import search_stems
+from tiermem.text.dates import timestamp
 from tiermem.text.unicode import replace_surrogates
 
 UNITS = 50
@@ -331,9 +332,11 @@ class LookUp:
         degradations: tuple[Degradation, ...],
         exact: Exact,
     ) -> FoundEvidence:
-        hits = once((*hits, *await self._exact_units(exact)))
+        ranked, hits = {hit.id for hit in hits}, once((*hits, *await self._exact_units(exact)))
         units = await self.view.units([hit.id for hit in hits])
         known = [(hit, unit) for hit, unit in zip(hits, units, strict=True) if unit is not None]
+        # Ids differ from store to store: units with equal scores are in the order in which they were said.
+        known.sort(key=lambda pair: _score_and_place(*pair) if pair[0].id in ranked else _LAST)
         items = [
             unit_evidence(unit, score=hit.score, similarity=hit.similarity)
             for hit, unit in known
@@ -772,6 +775,13 @@ class LookUp:
     def _without_index(self, error: Exception) -> _Hits:
         self._usable = False
         return _Hits(hits=(), degradations=(_degradation(error, "keywords in the log"),))
+
+
+_LAST = (math.inf, math.inf, math.inf)
+
+
+def _score_and_place(hit: Hit, unit: SummaryUnit) -> tuple[float, float, float]:
+    return -hit.score, timestamp(unit.said_at), unit.spans[0].start
 
 
 def _found_turn(turn: RankedTurn, lines: Mapping[int, tuple[Page, PageLine]]) -> FoundTurn | None:
