@@ -24,9 +24,10 @@ from eval.datasets import LoCoMo, LongMemEval
 from eval.types import Case
 from pagestore import MemoryLog, SessionId, SpaceId, Turn
 from tiermem.embedding.interface import Embedder
-from tiermem.index.interface import Entry, Index, TurnContext, turn_id
+from tiermem.index.interface import Index
 from tiermem.index.postgres import PostgresIndex
 from tiermem.index.row_index import RowIndex
+from tiermem.index.values import Entry, TurnContext, turn_id
 
 LIMIT: Final = 10
 """Entries that a search looks for."""

@@ -13,8 +13,8 @@ from tests.api.conftest import OpenMemory
 from tests.text.test_long_runs import RUNS
 from tiermem.index.encoding import encode_entry
 from tiermem.index.features import turn_features
-from tiermem.index.interface import Entry, TurnContext
 from tiermem.index.testing import page_with
+from tiermem.index.values import Entry, TurnContext
 from tiermem.model import EXTRACT
 from tiermem.text import page_literals
 

@@ -24,7 +24,7 @@ from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
 from tiermem.index.engine import COLLECTIONS, TIMES, Point, PointFilter, Probe, ProjectedIndex
 from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Timeframe
+from tiermem.index.values import Timeframe
 from tiermem.llm.meter import pay
 from tiermem.model import Usage
 from tiermem.reading.rerank import FoundPage, RerankerRequest

@@ -21,8 +21,8 @@ from pagestore.values import SessionId, Turn
 from tests.eval.test_report import BOTTOM
 from tests.postgres import PostgresServer, execute
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index.interface import Hit
 from tiermem.index.postgres import PostgresIndex
+from tiermem.index.values import Hit
 
 FIGURES = {"add": 1.0, "open": 2.0, "first": 3.0, "context": 5.0, "resident": 8.0, "disk": 0.26}
 

@@ -29,7 +29,7 @@ from tiermem.dialogue.formats import Source as OpenedFile
 from tiermem.dialogue.speakers import NameBeforeColon
 from tiermem.embedding.words import Stems, WordPieces
 from tiermem.errors import TierMemError
-from tiermem.index.interface import Entry, TurnContext
+from tiermem.index.values import Entry, TurnContext
 from tiermem.model import (
     Caution,
     Check,

@@ -17,9 +17,9 @@ from tiermem.embedding.interface import Lexicon
 from tiermem.embedding.words import Stems
 from tiermem.index.entries import turn_entries
 from tiermem.index.features import Block, RowFeatures, join_blocks, pack, quantise, turn_features
-from tiermem.index.interface import Timeframe
 from tiermem.index.row_index import RowIndex
 from tiermem.index.rows import ALL_ROWS, RowFilter, RowQuery, Rows
+from tiermem.index.values import Timeframe
 from tiermem.ledger import owner_of
 from tiermem.reading.question import Question, read_question
 from tiermem.reading.ranking import CoverRows, RankingOptions, cover_by_stems, cover_rows, rank_rows

@@ -5,7 +5,7 @@ import pytest
 from pagestore import SessionId
 from tiermem.index import bm25
 from tiermem.index.bm25 import document_terms, query_stems, query_terms, rarity
-from tiermem.index.interface import Entry
+from tiermem.index.values import Entry
 
 
 def test_names_of_speakers_are_not_looked_for_unless_nothing_else_is() -> None:

@@ -26,7 +26,7 @@ from tiermem.errors import IndexFull, IndexLocked, IndexMismatch, IndexUnavailab
 from tiermem.index.embedded import look_at_embedded, open_embedded
 from tiermem.index.features import pack, unit_features
 from tiermem.index.folder import FILE
-from tiermem.index.interface import Collection, Compacts, Entry, Exclusive, Index, Mode, Shows
+from tiermem.index.interface import Compacts, Exclusive, Index, Shows
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.row_index import COLLECTIONS, RowIndex
 from tiermem.index.segments import SegmentFile
@@ -43,6 +43,7 @@ from tiermem.index.testing import (
     turn,
     upto,
 )
+from tiermem.index.values import Collection, Entry, Mode
 
 ONE, TWO, S1 = SpaceId("one"), SpaceId("two"), SessionId("s1")
 KEPT = Entry(id="kept", session=S1, text="The ferry leaves at nine.")

@@ -12,9 +12,9 @@ from pagestore import SpaceId
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import engine as of_index
 from tiermem.index import question_vectors
-from tiermem.index.interface import Entry
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.testing import turn
+from tiermem.index.values import Entry
 
 pytestmark = pytest.mark.anyio
 

@@ -15,7 +15,7 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import features
 from tiermem.index.encoding import turn_pieces
 from tiermem.index.features import Block, RowFeatures, join_blocks, pack, quantise, turn_features
-from tiermem.index.interface import Entry
+from tiermem.index.values import Entry
 from tiermem.model import TurnFilter, Wanted
 from tiermem.text import search_stems, stems
 

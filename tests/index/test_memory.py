@@ -6,10 +6,11 @@ import pytest
 
 from pagestore import History, SessionId, SpaceId
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index.interface import Entry, Index, Mode
+from tiermem.index.interface import Index
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.row_index import RowIndex
 from tiermem.index.testing import ANN, GARDEN, TALK, IndexContract, entry, same, scores_by_id, upto
+from tiermem.index.values import Entry, Mode
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,7 @@ from pagestore import SessionId, SpaceId
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexUnavailable
 from tiermem.index.embedded import open_embedded
-from tiermem.index.interface import Entry
+from tiermem.index.values import Entry
 
 ONE = SpaceId("one")
 NOTES = [Entry(id=f"u{n}", session=SessionId("s"), text=f"The note {n}.") for n in range(300)]

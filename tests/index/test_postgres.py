@@ -21,7 +21,7 @@ from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index import postgres
 from tiermem.index.candidates import Candidates
 from tiermem.index.engine import COLLECTIONS
-from tiermem.index.interface import Hit, Index, Mode, Timeframe
+from tiermem.index.interface import Index
 from tiermem.index.postgres import PostgresIndex
 from tiermem.index.row_index import RowIndex
 from tiermem.index.testing import (
@@ -39,6 +39,7 @@ from tiermem.index.testing import (
     turn_ids,
     upto,
 )
+from tiermem.index.values import Hit, Mode, Timeframe
 
 pytestmark = pytest.mark.anyio
 

@@ -15,7 +15,7 @@ from pagestore import LogOptions, SessionId
 from tests.logs import new_log
 from tests.reading.world import MAIN, SPACE, START, Judge, ListIndex, Words, World, distilled, make_unit
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, ModelUnavailable
-from tiermem.index.interface import Entry, Hit
+from tiermem.index.values import Entry, Hit
 from tiermem.ledger import Ledger, WroteBack, finding_unit_id
 from tiermem.model import FindingId, Recalled, SummaryUnit, WriteBack
 from tiermem.reading import Scope

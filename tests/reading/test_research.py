@@ -17,7 +17,7 @@ from tiermem.errors import (
     ModelRefused,
     ModelUnavailable,
 )
-from tiermem.index.interface import Entry
+from tiermem.index.values import Entry
 from tiermem.ledger import WroteBack
 from tiermem.llm.meter import Meter, check_budget, metered, pay
 from tiermem.model import Budget, Claim, Evidence, FindingId, Search, Usage, WriteBack

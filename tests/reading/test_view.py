@@ -8,7 +8,7 @@ import pytest
 from pagestore import KeepsPages, Page, PageId, SessionId, Span, Turn
 from pagestore.errors import Corrupt
 from tests.reading.world import START, World, distilled, make_unit
-from tiermem.index.interface import Hit
+from tiermem.index.values import Hit
 from tiermem.ledger import Visibility
 from tiermem.model import TurnFilter, UnitId
 from tiermem.reading import Scope

@@ -18,15 +18,7 @@ from tiermem.embedding.interface import Lexicon
 from tiermem.embedding.words import Stems
 from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
 from tiermem.index.features import Block, turn_features
-from tiermem.index.interface import (
-    About,
-    Collection,
-    Entry,
-    Hit,
-    Mode,
-    Period,
-    Timeframe,
-)
+from tiermem.index.values import About, Collection, Entry, Hit, Mode, Period, Timeframe
 from tiermem.ledger import Distilled, Ledger, summary_unit_id
 from tiermem.model import AskMode, Decision, Evidence, Findings, Recalled, Search, SummaryUnit, Usage
 from tiermem.reading import Reader, ReadingOptions, Reranker, Scope

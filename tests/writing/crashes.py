@@ -22,7 +22,7 @@ from tests.ledger.building import answer
 from tests.pagestore.memoryfiles import MemoryFiles
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, claims_of, finding_on, name_of, pages_in, turn
 from tiermem.errors import ModelUnavailable
-from tiermem.index.interface import Collection, Entry
+from tiermem.index.values import Collection, Entry
 from tiermem.ledger import Distilled, Ledger, SetAside
 from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, Usage
 from tiermem.reasoning.interface import Engine, Operation

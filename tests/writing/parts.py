@@ -11,17 +11,9 @@ from pagestore import History, Page, PageId, SessionId, SpaceId, Turn
 from tests.engines import engine
 from tests.logs import new_log
 from tiermem.embedding.interface import Lexicon
-from tiermem.index.candidates import Candidates
-from tiermem.index.features import Block
-from tiermem.index.interface import (
-    About,
-    Collection,
-    Entry,
-    Hit,
-    Mode,
-    Period,
-    Timeframe,
-)
+from tiermem.index.candidates import Candidates, pack_without_vectors
+from tiermem.index.features import Block, turn_features
+from tiermem.index.values import About, Collection, Entry, Hit, Mode, Period, Timeframe
 from tiermem.ledger import Ledger, finding_id
 from tiermem.model import (
     AnswerId,
@@ -122,7 +114,8 @@ class DictIndex:
         raise AssertionError("writing looks up no turns")
 
     async def rows(self, space: SpaceId, ids: Sequence[str]) -> Block:
-        raise AssertionError("writing ranks no turns")
+        contexts = [one.context for one in map(self.of("turns", space).get, ids) if one and one.context]
+        return pack_without_vectors([turn_features(context.page, context.line) for context in contexts])
 
     async def lexicon(self) -> Lexicon:
         raise AssertionError("writing compares no words")

@@ -12,7 +12,7 @@ from pagestore.log import Log
 from tests.logs import new_lines
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, claims_of, opened, turn
 from tiermem.errors import BudgetExceeded, IndexUnavailable, MalformedReply, ModelRefused, ModelUnavailable
-from tiermem.index.interface import turn_id
+from tiermem.index.values import turn_id
 from tiermem.ledger import Ledger
 from tiermem.llm.meter import Meter, metered, pay
 from tiermem.model import Budget, Claim, Usage

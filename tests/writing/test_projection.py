@@ -9,7 +9,7 @@ from pagestore import History, Page, PageId, SessionId, SpaceId
 from tests.logs import new_log
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, pages_in, turn
 from tiermem.errors import IndexUnavailable
-from tiermem.index.interface import Collection, Entry, TurnContext, turn_id
+from tiermem.index.values import Collection, Entry, TurnContext, turn_id
 from tiermem.ledger import Ledger, Retired
 from tiermem.model import SummaryUnit
 from tiermem.reasoning.interface import Operation

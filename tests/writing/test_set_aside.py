@@ -12,7 +12,7 @@ from pagestore.errors import Corrupt
 from tests.ledger.building import answer
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, pages_in, turn
 from tiermem.errors import ModelRefused, Unexpected, UnknownId
-from tiermem.index.interface import Collection, Entry, turn_id
+from tiermem.index.values import Collection, Entry, turn_id
 from tiermem.ledger import Ledger, SetAside
 from tiermem.model import LinkedFact
 from tiermem.reasoning.interface import Operation

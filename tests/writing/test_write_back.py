@@ -10,7 +10,7 @@ from pagestore import PageId, Span, Turn
 from tests.ledger.building import answer
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import BudgetExceeded, IndexUnavailable, MalformedReply, ModelUnavailable
-from tiermem.index.interface import Entry
+from tiermem.index.values import Entry
 from tiermem.ledger import Ledger, Retired, Shared
 from tiermem.model import Finding, FindingId, LinkedFact, Op, SummaryUnit, UnitId
 from tiermem.reasoning.interface import Operation

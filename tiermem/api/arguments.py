@@ -23,7 +23,7 @@ from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
 from tiermem.errors import CallbackFailed, InvalidInput, name_in, not_one_of, shown, space_in, text_in
-from tiermem.index.interface import About
+from tiermem.index.values import About
 from tiermem.llm.redaction import shown_url
 from tiermem.llm.scripted import FunctionModel
 from tiermem.model import Answer, AnswerId, AskMode, AskStep, Budget, Evidence, TurnFilter, UnitId, Wanted

@@ -55,7 +55,7 @@ from tiermem.errors import (
     agent_in,
     text_in,
 )
-from tiermem.index.interface import About
+from tiermem.index.values import About
 from tiermem.ledger import ALL, AnswerInfo, Grant, Redistilled, SetAside
 from tiermem.llm.meter import Meter
 from tiermem.model import (

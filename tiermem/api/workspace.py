@@ -21,7 +21,7 @@ from tiermem.api.requests import Attribution, Filters, Says, spelled_out
 from tiermem.api.storing import store_one_turn
 from tiermem.dialogue.metadata import importance_in
 from tiermem.errors import CallbackFailed, InvalidInput, UnknownId, shown
-from tiermem.index.interface import About
+from tiermem.index.values import About
 from tiermem.ledger import Tier1
 from tiermem.llm.tokens import token_counter
 from tiermem.model import Evidence, SummaryUnit

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
-from tiermem.index.interface import Collection, Entry
+from tiermem.index.values import Collection, Entry
 from tiermem.text import search_stems
 from tiermem.text.unicode import join_surrogates
 

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
 
 from tiermem.index.bm25 import Terms, document_terms, unit_terms
-from tiermem.index.interface import Collection, Entry
+from tiermem.index.values import Collection, Entry
 from tiermem.text import sentences
 from tiermem.text.long_runs import shorten_runs
 from tiermem.text.unicode import join_surrogates

@@ -27,19 +27,10 @@ from tiermem.index.bm25 import Terms, dimension, query_stems, query_terms
 from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
 from tiermem.index.features import Array, Block, join_blocks, turn_features
 from tiermem.index.fusion import Ranking, fuse_meaning_and_words, rank_hits
-from tiermem.index.interface import (
-    ALL_TIME,
-    About,
-    Collection,
-    Entry,
-    Hit,
-    Mode,
-    Period,
-    Timeframe,
-)
 from tiermem.index.newest import Newest
 from tiermem.index.question_vectors import QuestionVectors
 from tiermem.index.segments import decode_segment, encode_segment
+from tiermem.index.values import ALL_TIME, About, Collection, Entry, Hit, Mode, Period, Timeframe
 from tiermem.text import without_possessive, words
 from tiermem.text.unicode import join_surrogates
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pagestore import Page, Turn
-from tiermem.index.interface import Entry, TurnContext, turn_id
+from tiermem.index.values import Entry, TurnContext, turn_id
 
 AROUND = 3
 """How many turns before and after a turn are the words around it."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pagestore import Page, Turn
 from tiermem.index.bm25 import dimension
 from tiermem.index.encoding import EXCHANGE, pieces, spoken, turn_pieces
-from tiermem.index.interface import Entry
+from tiermem.index.values import Entry
 from tiermem.model import fold_name
 from tiermem.text import search_stems, stems, words
 from tiermem.text.long_runs import shorten_runs

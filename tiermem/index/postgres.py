@@ -37,7 +37,8 @@ from tiermem.index.encoding import key
 from tiermem.index.engine import COLLECTIONS, TIMES, Point, PointFilter, Probe, ProjectedIndex, Vector
 from tiermem.index.folder import description
 from tiermem.index.fusion import Ranking
-from tiermem.index.interface import Collection, Index, IndexRequest
+from tiermem.index.interface import Index, IndexRequest
+from tiermem.index.values import Collection
 
 try:
     from tiermem.storage.postgres.database import (

@@ -39,7 +39,8 @@ from tiermem.index.engine import (
 )
 from tiermem.index.folder import description
 from tiermem.index.fusion import Ranking
-from tiermem.index.interface import About, Collection, IndexRequest, Period, Timeframe
+from tiermem.index.interface import IndexRequest
+from tiermem.index.values import About, Collection, Period, Timeframe
 from tiermem.llm.redaction import Redaction, secrets_of, shown_url
 
 try:

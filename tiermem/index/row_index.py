@@ -29,19 +29,10 @@ from tiermem.index.bm25 import query_stems
 from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
 from tiermem.index.features import Block, RowFeatures, join_blocks, pack, turn_features, unit_features
 from tiermem.index.fusion import fuse_meaning_and_words, rank_hits
-from tiermem.index.interface import (
-    ALL_TIME,
-    About,
-    Collection,
-    Entry,
-    Hit,
-    Mode,
-    Period,
-    Timeframe,
-)
 from tiermem.index.question_vectors import QuestionVectors
 from tiermem.index.rows import RowFilter, RowQuery, Rows
 from tiermem.index.segments import LOOKED_AT, SegmentFile, SpaceState
+from tiermem.index.values import ALL_TIME, About, Collection, Entry, Hit, Mode, Period, Timeframe
 from tiermem.text.unicode import join_surrogates
 
 T = TypeVar("T")

@@ -45,8 +45,8 @@ from tiermem.index.features import (
     quantise,
     ranges,
 )
-from tiermem.index.interface import Collection as IndexCollection
-from tiermem.index.interface import Period, turn_id
+from tiermem.index.values import Collection as IndexCollection
+from tiermem.index.values import Period, turn_id
 from tiermem.text import without_possessive, words
 
 TIES = 2

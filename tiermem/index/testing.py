@@ -29,12 +29,12 @@ from tiermem.index.candidates import Candidates, pack_without_vectors
 from tiermem.index.engine import COLLECTIONS
 from tiermem.index.entries import turn_entries
 from tiermem.index.features import turn_features
-from tiermem.index.interface import (
+from tiermem.index.interface import Index
+from tiermem.index.values import (
     ALL_TIME,
     Collection,
     Entry,
     Hit,
-    Index,
     Mode,
     Period,
     Timeframe,

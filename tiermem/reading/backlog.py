@@ -21,7 +21,7 @@ from anyio import to_thread
 
 from pagestore import Page, PageId, SessionId
 from tiermem.errors import PageSetAside, unexpected
-from tiermem.index.interface import Period, turn_id
+from tiermem.index.values import Period, turn_id
 from tiermem.ledger import EVERYTHING_SEEN, Tier1, Unread, Visibility
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.interface import ReadsLedger

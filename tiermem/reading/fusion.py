@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tiermem.index.fusion import places
-from tiermem.index.interface import Hit
+from tiermem.index.values import Hit
 
 RRF = 60
 """The usual constant of reciprocal rank fusion: how little the very first ranks count for more."""

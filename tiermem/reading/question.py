@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from tiermem.index.interface import Period
+from tiermem.index.values import Period
 from tiermem.text import (
     STOP_WORDS,
     DateMention,

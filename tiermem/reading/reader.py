@@ -18,7 +18,8 @@ from pagestore.address import is_address, seq_in
 from pagestore.codec import opened_as
 from pagestore.errors import PageNotFound
 from tiermem.errors import InvalidInput, UnknownId
-from tiermem.index.interface import About, Hit, Searches
+from tiermem.index.interface import Searches
+from tiermem.index.values import About, Hit
 from tiermem.ledger import EVERYTHING_SEEN, NOT_RECORDED, AnswerInfo, Visibility
 from tiermem.llm.meter import Meter
 from tiermem.model import (

@@ -15,7 +15,7 @@ from anyio import to_thread
 
 from pagestore import Page
 from tiermem.errors import BudgetExceeded, ModelError, ModelRefused, ModelUnavailable
-from tiermem.index.interface import Hit
+from tiermem.index.values import Hit
 from tiermem.llm.meter import check_budget, step
 from tiermem.model import (
     Degradation,

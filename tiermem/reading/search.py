@@ -33,7 +33,7 @@ from tiermem.errors import (
 from tiermem.index.bm25 import query_stems
 from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
 from tiermem.index.features import Block, turn_features
-from tiermem.index.interface import About, Collection, Hit, Mode, turn_id
+from tiermem.index.values import About, Collection, Hit, Mode, turn_id
 from tiermem.model import Degradation, Evidence, SummaryUnit, UnitId
 from tiermem.reading.backlog import Waiting
 from tiermem.reading.exact import ExactText, find_identifiers, find_phrases, may_contain

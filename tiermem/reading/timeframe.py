@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from pagestore import Turn
-from tiermem.index.interface import Period
+from tiermem.index.values import Period
 from tiermem.model import TurnFilter
 from tiermem.text import parse_iso
 from tiermem.text.date_ranges import DateRange, date_ranges, date_ranges_in

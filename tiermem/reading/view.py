@@ -21,7 +21,8 @@ from tiermem.errors import (
     TierMemError,
     unexpected,
 )
-from tiermem.index.interface import Period, Searches, Timeframe
+from tiermem.index.interface import Searches
+from tiermem.index.values import Period, Timeframe
 from tiermem.ledger import EVERYTHING_SEEN, Around, Tier1, Unread, Visibility
 from tiermem.model import SummaryUnit, TakenBack, TurnFilter, UnitId
 from tiermem.reading.backlog import Backlog, Waiting

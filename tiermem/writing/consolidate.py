@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 
 import anyio
@@ -25,6 +26,7 @@ from pagestore import Page, PageId, SessionId, Span, Turn
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError
 from tiermem.errors import BudgetExceeded, MemoryClosed, TierMemError
 from tiermem.index.interface import Index
+from tiermem.index.values import Hit
 from tiermem.ledger import Consolidated, Ledger, Tier1, merged_unit_id, owner_of
 from tiermem.llm.meter import Meter, current, metered
 from tiermem.model import SummaryUnit, UnitId
@@ -240,23 +242,40 @@ class Consolidator:
     async def _near_units(self, unit: SummaryUnit) -> list[tuple[SummaryUnit, float]]:
         """The units that hold and are near this one, of the same session, with the cosine."""
         tier1, least = self._ledger.tier1, near_for(self._options.embedder)
-        hits = await self._index.search(
+        search = partial(
+            self._index.search,
             self._ledger.indexed_as,
-            "units",
-            unit.text,
+            query=unit.text,
             limit=_NEIGHBOURS,
             mode="dense",
             session=unit.session,
             owners=(owner_of(unit.agents),) if unit.agents else (),
         )
-        others = ((tier1.unit(UnitId(hit.id)), hit.score) for hit in hits if hit.score >= least)
+        hits = [hit for hit in await search("units") if hit.score >= least]
+        turns = [hit for hit in await search("turns") if hit.score >= least]
+        others = [(tier1.unit(UnitId(hit.id)), hit.score) for hit in hits]
         return [
             (other, score)
-            for other, score in others
+            for other, score in (*others, *await self._extracts_of(turns))
             if other is not None
             and other.id != unit.id
             and tier1.is_active(other.id)
             and other.agents == unit.agents
+        ]
+
+    async def _extracts_of(self, turns: Sequence[Hit]) -> list[tuple[SummaryUnit, float]]:
+        """The extracts of turns, which an index does not hold, each as near as its turn."""
+        scores = {int(hit.id): hit.score for hit in turns}
+        rows = (await self._index.rows(self._ledger.indexed_as, [hit.id for hit in turns])).rows
+        places = list(zip(*(rows[name].tolist() for name in ("seq", "start", "end")), strict=True))
+        pages = await self._ledger.locate_turns([seq for seq, _, _ in places])
+        return [
+            (unit, scores[seq])
+            for (seq, start, end), page in zip(places, pages, strict=True)
+            if page is not None
+            for unit in self._ledger.tier1.units_of_page(page)
+            if unit.is_extract
+            and any(span.page_id == page and span.start < end and start < span.end for span in unit.spans)
         ]
 
     async def _entry(self, one: _Pass, merge: Merge) -> Consolidated | None:

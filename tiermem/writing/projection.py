@@ -30,15 +30,8 @@ from pagestore.errors import Corrupt, PageNotFound, ReadOnly
 from tiermem.errors import IndexMismatch, MalformedReply, ModelError, ModelRefused, TierMemError, unexpected
 from tiermem.index.absent import AbsentIndex
 from tiermem.index.entries import AROUND, turn_entries
-from tiermem.index.interface import (
-    Compacts,
-    Entry,
-    Exclusive,
-    Index,
-    LinksTurns,
-    Shows,
-    SupportsTransactions,
-)
+from tiermem.index.interface import Compacts, Exclusive, Index, LinksTurns, Shows, SupportsTransactions
+from tiermem.index.values import Entry
 from tiermem.ledger import Changes, Ledger, SetAside, owner_of
 from tiermem.model import SummaryUnit, UnitId, merge_owners
 from tiermem.text import parse_iso

@@ -17,7 +17,8 @@ import anyio
 from pagestore import Page, PageLine, Span
 from pagestore.errors import Corrupt, PageNotFound, PageStoreError
 from tiermem.errors import TierMemError, unexpected
-from tiermem.index.interface import Index, turn_id
+from tiermem.index.interface import Index
+from tiermem.index.values import turn_id
 from tiermem.ledger import Ledger, Spent, WroteBack, finding_unit_id, owner_of
 from tiermem.llm.meter import Meter, current, metered, step
 from tiermem.model import (

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pagestore import Page
 from tiermem.errors import ModelError
-from tiermem.index.interface import Hit
+from tiermem.index.values import Hit
 from tiermem.model import Degradation
 from tiermem.reading.rerank.interface import FoundPage, RanksTurns, Reranker
 from tiermem.reading.turns import FoundTurn
