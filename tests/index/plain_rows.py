@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from tiermem.index.bm25 import dimension, query_stems, rarity
-from tiermem.index.features import HAS_WHOLE, IS_SHORT, RowFeatures, hash_name, label
+from tiermem.index.features import HAS_WHOLE, IS_SHORT, RowFeatures, hash_name, name_label
 from tiermem.index.rows import TIES, RowFilter, RowQuery
 from tiermem.text import without_possessive, words
 
@@ -45,7 +45,7 @@ class PlainRows:
         corpus = [row for row in self.rows.values() if _is_owned(row, allowed.owners)]
         seen = {row.seq for row in corpus if _may_be_seen(row, allowed)}
         asked = dict.fromkeys(map(without_possessive, words(query.text)))
-        named = frozenset(word for word in asked if any(label("named", word) in row.labels for row in corpus))
+        named = frozenset(word for word in asked if any(name_label(word) in row.labels for row in corpus))
         stems = query_stems(query.text, without=named)
         around = {row.seq: _sum_terms(self.around(row)) for row in corpus}
         words_rarity = {

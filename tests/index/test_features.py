@@ -16,7 +16,6 @@ from tiermem.index import features
 from tiermem.index.encoding import turn_pieces
 from tiermem.index.features import Block, RowFeatures, join_blocks, pack, quantise, turn_features
 from tiermem.index.values import Entry
-from tiermem.model import TurnFilter, Wanted
 from tiermem.text import search_stems, stems
 
 SAID = Turn(
@@ -82,22 +81,9 @@ def test_every_turn_has_a_row(text: str, speaker: str, role: str | None) -> None
     assert sum(row.terms.values()) == row.length
 
 
-@given(there=names, wanted=names)
-def test_a_speaker_and_a_role_have_the_labels_by_which_they_are_filtered(there: str, wanted: str) -> None:
-    turn = Turn(speaker=there, text="Hello.", role=there)
-    labels = features_of(turn).labels
-    kept = TurnFilter(speaker=wanted).keeps(turn)
-    assert (features.name_label("speaker", wanted) in labels) == kept
-    assert (features.name_label("role", wanted) in labels) == kept
-
-
-@given(there=values, wanted=values, listed=st.booleans())
-def test_metadata_has_the_labels_by_which_it_is_filtered(
-    there: str | float, wanted: str | float, listed: bool
-) -> None:
-    turn = Turn(speaker="Ann", text="Hello.", metadata={"key": [there] if listed else there})
-    kept = Wanted(key="key", value=wanted).is_met_by(turn)
-    assert (features.metadata_label("key", wanted) in features_of(turn).labels) == kept
+def test_the_words_of_a_name_are_labels_and_those_of_a_role_are_not() -> None:
+    assert features_of(SAID).labels == tuple(map(features.name_label, ("ann", "lee")))
+    assert features_of(replace(SAID, speaker="user", role="user")).labels == ()
 
 
 @pytest.mark.anyio

@@ -72,7 +72,6 @@ steps = st.lists(
     st.one_of(
         st.tuples(st.just("append"), st.integers(0, 90)),
         st.tuples(st.just("empty"), st.integers(0, 5)),
-        st.tuples(st.just("replace"), st.integers(0, 5)),
         st.tuples(st.just("open"), st.just(0)),
         st.tuples(st.just("drop"), st.just(0)),
     ),
@@ -99,10 +98,6 @@ def test_what_is_loaded_is_what_was_written(steps: list[tuple[str, int]], seed: 
                 case "empty":
                     stored.empty(ONE, numbers)
                     expected = expected.without(numbers)
-                case "replace":
-                    others = block_of([10_000 + number for number in numbers])
-                    stored.replace(ONE, numbers, others)
-                    expected = expected.replace(numbers, others)
                 case "open":
                     stored.close()
                     stored = SegmentFile(file, WIDTH)
@@ -176,7 +171,7 @@ def test_a_mark_alone_is_written_and_nothing_else_is_marked(stored: SegmentFile)
 
 
 @pytest.mark.parametrize("rows", [1, 40, 400, 5_000])
-@pytest.mark.parametrize("step", ["empty", "replace", "drop"])
+@pytest.mark.parametrize("step", ["empty", "drop"])
 def test_no_byte_of_what_was_removed_is_left(file: Path, stored: SegmentFile, rows: int, step: str) -> None:
     block = block_of(range(rows))
     stored.append(ONE, block.select(np.arange(rows // 2)))
@@ -194,8 +189,6 @@ def test_no_byte_of_what_was_removed_is_left(file: Path, stored: SegmentFile, ro
     match step:
         case "empty":
             stored.empty(ONE, gone)
-        case "replace":
-            stored.replace(ONE, gone, block_of([10_000 + number for number in gone]))
         case _:
             stored.drop(ONE)
     held = b"".join(path.read_bytes() for path in file.parent.iterdir())
@@ -232,8 +225,6 @@ print("open", flush=True)
 while True:
     size = 1 + seq % 7 * 11
     stored.append(ONE, block_of(range(seq, seq + size)), mark=upto(seq + size - 1))
-    if seq % 3 == 0:
-        stored.replace(ONE, [seq], block_of([seq]))
     seq += size
     print(seq, flush=True)
 """
@@ -319,7 +310,7 @@ def test_another_schema_or_embedder_asks_to_be_rebuilt(
         other.load(ONE)
     other.close()
     monkeypatch.setattr(segments, "SCHEMA", segments.SCHEMA + 1)
-    with pytest.raises(IndexMismatch, match=r"has schema 2.*reindex"):
+    with pytest.raises(IndexMismatch, match=r"has schema 3.*reindex"):
         SegmentFile(file, WIDTH)
     file.write_bytes(b"no database " * 99)
     with pytest.raises(IndexMismatch, match="damaged"):

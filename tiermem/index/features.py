@@ -1,6 +1,6 @@
 """Rows of numbers: what search and ranking need to know of a turn or of a unit, without its text.
 
-Stems, names and metadata are hashes, vectors are 8-bit integers. Words can still be guessed from them, so
+Stems and names are hashes, vectors are 8-bit integers. Words can still be guessed from them, so
 erasing a turn empties its row. No value depends on what else is stored.
 """
 
@@ -22,11 +22,9 @@ from pagestore import Page, Turn
 from tiermem.index.bm25 import dimension
 from tiermem.index.encoding import EXCHANGE, pieces, spoken, turn_pieces
 from tiermem.index.values import Entry
-from tiermem.model import fold_name
 from tiermem.text import search_stems, stems, words
 from tiermem.text.long_runs import shorten_runs
 from tiermem.text.unicode import join_surrogates
-from tiermem.trust import TrustLevels
 
 ASKS, TELLS_TIME, IS_USER, IS_SHORT, HAS_WHOLE, IS_INACTIVE, IS_EMPTY = (1 << bit for bit in range(7))
 """Flags of a row. `IS_SHORT`: it has a vector of its whole text, to be compared with that of the turn before.
@@ -65,8 +63,6 @@ ITEM_TYPES: Mapping[str, str] = {
 }  # fmt: skip
 
 _MOST = np.iinfo(np.uint16).max
-# A role that is not known has no level, whatever the names of levels are.
-_STAMPS = TrustLevels(names=("",))
 # In lower case, "may" and "march" are verbs.
 _TELLS_TIME = re.compile(
     r"\b(?:(?i:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|monday|tuesday"
@@ -273,37 +269,15 @@ def hash_name(name: str) -> int:
     return int.from_bytes(digest, "little") if name else 0
 
 
-def label(key: str, value: str) -> int:
-    """The number under which rows with this value are found."""
-    return zlib.crc32(f"{key}={value}".encode(errors="surrogatepass"))
-
-
-def name_label(key: str, name: str) -> int:
-    """The label of a speaker or a role, whatever the case and Unicode form of the name."""
-    return label(key, fold_name(name))
-
-
-def metadata_label(key: str, value: str | int | float) -> int:
-    """The label of one value of the metadata; `True` and 1 differ, 1 and 1.0 do not."""
-    if isinstance(value, str):
-        return label(f"text {key}", value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return label(f"{'truth' if isinstance(value, bool) else 'number'} {key}", str(value))
+def name_label(word: str) -> int:
+    """The number of a word of the name of a speaker, in lower case."""
+    return zlib.crc32(word.encode(errors="surrogatepass"))
 
 
 def _labels(turn: Turn) -> Iterator[int]:
-    """Who speaks, the words of that name, the role, the trust, and the metadata."""
-    yield name_label("speaker", turn.speaker)
+    """The words of the name of who speaks, where that is more than a role."""
     if turn.speaker != turn.role:
-        yield from (label("named", word) for word in words(turn.speaker))
-    if turn.role is not None:
-        yield name_label("role", turn.role)
-    yield label("trust", _STAMPS.of(turn))
-    for key, value in turn.metadata.items():
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, str | int | float):
-                yield metadata_label(key, one)
+        yield from map(name_label, words(turn.speaker))
 
 
 def _count_terms(text: str) -> dict[int, int]:

@@ -41,7 +41,7 @@ from tiermem.index.features import (
     Block,
     first_items,
     hash_name,
-    label,
+    name_label,
     quantise,
     ranges,
 )
@@ -181,12 +181,6 @@ class Rows:
             self._window.values[number] = self._around_length.values[number] = 0
         self._set_windows(np.array(near, np.int64))
 
-    def replace(self, numbers: Iterable[int], block: Block) -> Rows:
-        """The rows with those of a block in place of some, as when vectors are known later."""
-        replaced = Rows(self._items["vectors"].values.shape[1], kind=self._kind)
-        replaced.append(self.select(np.arange(len(self))).replace(numbers, block))
-        return replaced
-
     def select(self, numbers: Array, *, with_vectors: bool = True) -> Block:
         """What rows hold, in the order of `numbers`."""
         rows = np.empty(len(numbers), ROW)
@@ -217,7 +211,7 @@ class Rows:
         named = frozenset(
             word
             for word in dict.fromkeys(map(without_possessive, words(query.text)))
-            if corpus[self._labels.rows(label("named", word))].any()
+            if corpus[self._labels.rows(name_label(word))].any()
         )
         stems = query_stems(query.text, without=named)
         by_words, around, rarities = self._score_words(stems, corpus)

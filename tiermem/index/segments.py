@@ -31,7 +31,7 @@ from tiermem.index.features import ITEM_TYPES, ITEMS, ROW, Array, Block, join_bl
 from tiermem.index.folder import damage_error
 from tiermem.index.ownership import usable
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of rows and segments; a file of another one asks to be rebuilt."""
 
 JOINED = 8
@@ -199,18 +199,6 @@ class SegmentFile:
                 places = [one - segment.start for one in ordered[taken]]
                 block = self._read(connection, [segment]).without(places)
                 _insert(connection, number, segment.start, block)
-            _set_changed(connection, number)
-
-    def replace(
-        self, space: SpaceId, numbers: Sequence[int], block: Block, *, mark: History | None = None
-    ) -> None:
-        """Put the rows of a block, in order, in place of others; `numbers` are in rising order."""
-        with self._writing(space, mark) as (connection, number):
-            for segment, taken in _locate(_list_segments(connection, space), numbers):
-                places = [one - segment.start for one in numbers[taken]]
-                others = block.select(np.arange(taken.start, taken.stop))
-                changed = self._read(connection, [segment]).replace(places, others)
-                _insert(connection, number, segment.start, changed)
             _set_changed(connection, number)
 
     def drop(self, space: SpaceId) -> None:

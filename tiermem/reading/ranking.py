@@ -30,7 +30,7 @@ from tiermem.embedding.interface import Lexicon
 from tiermem.embedding.words import WordPieces
 from tiermem.index.bm25 import dimension
 from tiermem.index.candidates import Candidates
-from tiermem.index.features import ASKS, IS_USER, TELLS_TIME, Block, label
+from tiermem.index.features import ASKS, IS_USER, TELLS_TIME, Block, name_label
 from tiermem.reading.question import TurnQuery
 from tiermem.text import search_stems
 from tiermem.text.words import is_compared_by_characters
@@ -161,7 +161,7 @@ def _is_meant(question: TurnQuery, found: Candidates) -> Scores:
     is_meant = np.zeros(len(rows), bool)
     if question.speaker is not None:
         row_of_label = np.repeat(np.arange(len(rows)), rows["labels"])
-        is_meant[row_of_label[found.block.labels == label("named", question.speaker)]] = True
+        is_meant[row_of_label[found.block.labels == name_label(question.speaker)]] = True
     return is_meant[:count]
 
 
