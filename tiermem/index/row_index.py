@@ -27,7 +27,7 @@ from tiermem.embedding.words import lexicon_of, pieces_of
 from tiermem.errors import IndexUnavailable, MemoryClosed, SummaryIndexError
 from tiermem.index.bm25 import query_stems
 from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
-from tiermem.index.features import Block, RowFeatures, join_blocks, pack, turn_features, unit_features
+from tiermem.index.features import Block, RowFeatures, pack, turn_features, unit_features
 from tiermem.index.fusion import fuse_meaning_and_words, rank_hits
 from tiermem.index.question_vectors import QuestionVectors
 from tiermem.index.rows import RowFilter, RowQuery, Rows
@@ -47,23 +47,22 @@ DEPTH = 50
 """Candidates taken from each ranking before fusing, or twice the limit where that is more."""
 
 UNWRITTEN = 1_000
-"""Rows put after which they are written without a mark."""
+"""Rows of a space after which they are written without a mark."""
 
 
 @dataclass(slots=True)
 class _SpaceRows:
-    """The rows of one space as they are searched, and what of them is not written yet."""
+    """The rows of one space as they are searched, what the file has of them, and what it has yet to empty."""
 
     rows: Rows
     ids: dict[str, int] = field(default_factory=dict)
     state: SpaceState = SpaceState()  # noqa: RUF009  # frozen
-    appended: list[Block] = field(default_factory=list)
     emptied: list[int] = field(default_factory=list)
 
     @property
     def is_written(self) -> bool:
         """Whether the file has all of it."""
-        return not self.appended and not self.emptied
+        return self.state.rows == len(self.rows) and not self.emptied
 
     def append(self, block: Block) -> None:
         """Add rows after the last one."""
@@ -93,7 +92,6 @@ class RowIndex:
         self._marks: dict[SpaceId, History] = {}
         self._file_lock, self._lock = RLock(), RLock()
         self._is_writing = False
-        self._unwritten = 0
         self._closed = False
 
     async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
@@ -132,10 +130,9 @@ class RowIndex:
         with self._using(collection, space) as held:
             self._empty(held, ids)
             held.append(block)
-            if self._file is not None:
-                held.appended.append(block)
-                self._unwritten += len(block.rows)
-        self._write_in_time()
+            is_much = len(held.rows) - held.state.rows >= UNWRITTEN
+        if is_much:
+            self._write()
 
     def _empty(self, held: _SpaceRows, ids: Iterable[str]) -> None:
         numbers = [held.ids.pop(id_) for id_ in ids if id_ in held.ids]
@@ -377,14 +374,6 @@ class RowIndex:
             held.state = loaded.state
             self._held[collection, space] = held
 
-    def _write_in_time(self) -> None:
-        """Write what was put where that is much."""
-        if (
-            sum(len(block.rows) for held in tuple(self._held.values()) for block in held.appended)
-            >= UNWRITTEN
-        ):
-            self._write()
-
     def _write(self, space: SpaceId | None = None, mark: History | None = None) -> None:
         """Write all that was put until now; with a mark, that of the space last."""
         if self._file is None:
@@ -396,36 +385,34 @@ class RowIndex:
         with self._file_lock:
             self._is_writing = True
             try:
-                for collection in COLLECTIONS:
-                    for name in [
-                        name for kind, name in tuple(self._held) if kind == collection and name != space
-                    ]:
-                        self._write_rows(self._file, collection, name, None)
-                    if space is not None:
-                        self._write_rows(
-                            self._file, collection, space, mark if collection == "turns" else None
-                        )
+                for place in tuple(self._held):
+                    if place != ("turns", space):
+                        self._write_rows(self._file, *place)
+                if space is not None:
+                    self._write_rows(self._file, "turns", space, mark)
             finally:
                 self._is_writing = False
 
     def _write_rows(
-        self, file: SegmentFile, collection: Collection, space: SpaceId, mark: History | None
+        self, file: SegmentFile, collection: Collection, space: SpaceId, mark: History | None = None
     ) -> None:
+        """Empty rows in the file, then add those that it lacks: what a crash loses is put again."""
         name, held = _name(collection, space), self._held.get((collection, space))
         if held is None:
             if mark is not None:
                 file.append(name, None, mark=mark)
             return
         with self._lock:
-            appended, emptied = list(held.appended), list(held.emptied)
-            self._unwritten -= sum(len(block.rows) for block in appended)
-        if appended or (mark is not None and not emptied):
-            file.append(name, join_blocks(appended) if appended else None, mark=None if emptied else mark)
+            written, count, gone = held.state.rows, len(held.rows), len(held.emptied)
+            block = held.rows.select(np.arange(written, count)) if written < count else None
+            emptied = [number for number in held.emptied if number < written]
         if emptied:
-            file.empty(name, emptied, mark=mark)
-        if appended or emptied or mark is not None:
-            with self._lock:
-                held.appended, held.emptied = held.appended[len(appended) :], held.emptied[len(emptied) :]
+            file.empty(name, emptied)
+        if block is not None or mark is not None:
+            file.append(name, block, mark=mark)
+        with self._lock:
+            held.emptied = held.emptied[gone:]
+            if emptied or block is not None or mark is not None:
                 held.state = file.state(name)
 
 
