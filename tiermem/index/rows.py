@@ -495,14 +495,14 @@ class Rows:
 
     def _reach(self, numbers: Array) -> Array:
         """Rows and those around them."""
-        is_near = np.zeros(len(self), bool)
+        found = [numbers]
         for link in (self._before, self._after):
             at = numbers
-            for _ in range(AROUND + 1):
-                is_near[at] = True
+            for _ in range(AROUND):
                 at = link.values[at]
                 at = at[at >= 0]
-        return np.flatnonzero(is_near)
+                found.append(at)
+        return np.unique(np.concatenate(found))
 
     def _set_windows(self, numbers: Array) -> None:
         """Compute which rows these are around of, and how many stems are around them."""
