@@ -743,6 +743,10 @@ class LookUp:
                 session=scope.session,
                 owners=scope.sees.owners if about == "said" else scope.sees.owners_of_units,
             )
+            if about == "event":
+                tier1 = self.view.tier1
+                others = (unit for unit in tier1.units(scope.session) if not tier1.is_indexed(unit))
+                there += sum(map(scope.sees.unit, others))
             return there if not there or scope.by_times_alone else None
         except SummaryIndexError:
             return None
