@@ -13,13 +13,15 @@ from collections.abc import Collection as Collection_
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from pagestore import History, SessionId, SpaceId
 from tiermem.embedding.interface import Embedder, Lexicon
-from tiermem.index.candidates import Candidates
-from tiermem.index.features import Block
 from tiermem.index.values import About, Collection, Entry, Hit, Mode, Period, Timeframe
+
+if TYPE_CHECKING:  # which are made of numpy
+    from tiermem.index.candidates import Candidates
+    from tiermem.index.features import Block
 
 
 @runtime_checkable
