@@ -71,3 +71,24 @@ def test_it_orders_lines_where_a_memory_is_opened_by_default() -> None:
             assert answer.probability is not None
             assert memory.audit(answer.id).intact
         assert memory.ask("Which car does Ann drive?").abstained
+
+
+def test_it_points_at_the_row_of_a_list_that_is_asked_for() -> None:
+    try:
+        find_weights()
+    except EmbedderUnavailable as error:
+        pytest.skip(str(error))
+    for message, question, row in (
+        ("Sizes for the order\nMia: 38\nTom: 44\nUte: 36", "What is Tom's size?", "… Tom: 44 …"),
+        ("Password for the alarm:\nheron-22\nTell no one.", "What is the alarm password?", "… heron-22 …"),
+        ("Meds\nmorning - iron\nevening - atorvastatin", "What do I take in the evening?", "… evening - "),
+        ("Phones\nAlice 555-0134\nBob 555-0188", "What is Bob's phone number?", "… Bob 555-0188"),
+        ("I moved.\n\nThe flat is in Leeds.\n\nCome and visit!", "Where is the flat?", "… The flat is in L"),
+        ("server: db-7\nport: 5433\nuser: reports", "Which port does the database use?", "… port: 5433 …"),
+    ):
+        with tiermem.open(":memory:", index="memory") as memory:
+            memory.add(message, speaker="Ann")
+            memory.add("See you at the gym then.", speaker="Bob")
+            line = memory.ask(question).said[0]
+            assert line.text.startswith(row), line.text
+            assert "\n" not in "".join(line.text[start:end] for start, end in line.marks)

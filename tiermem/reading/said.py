@@ -1,13 +1,14 @@
 """What was said about a question: at most three turns in their own words.
 
-A line is a turn, or the part of a long one around the sentence that fits the question best. The best one is
-first, the others are in the order in which they were said. Nothing is worded and nothing is concluded here. A
-later line is displayed as later, unless it is less trusted, and is not put first: it may be about something
-else.
+A line is a turn, or the part of a long one around the sentence that fits the question best. It does not run
+over a line break: rows of a list are about different things. The best line is first, the others are in the
+order in which they were said. Nothing is worded and nothing is concluded here. A later line is displayed as
+later, unless it is less trusted, and is not put first: it may be about something else.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -36,6 +37,7 @@ _RANKED = 10
 """Turns that the lines are chosen from, the best by search."""
 _FAR_BEHIND = 6.0
 """A line that is older than the first and this much below it by score is left out."""
+_LINE_BREAK = re.compile(r"[\r\n]")
 _SOON = timedelta(hours=1)
 """How long after a line something was said next; the same holds for turns without a time."""
 
@@ -93,8 +95,12 @@ async def find_lines(question: str, lookup: LookUp, point: PointAtTurns | None =
 
 
 def _by_words(turn: FoundTurn, text: str, asked: frozenset[str]) -> _RankedTurn:
-    """The turn with its score of the search; its best sentence shares most words with the question."""
+    """The turn with its score of the search; its best sentence shares most words with the question.
+
+    It is no heading (a sentence that ends in a colon) where there is any other.
+    """
     pieces = list(cut_sentences(text, longest=LONGEST_LINE)) or [(0, len(text))]
+    pieces = [piece for piece in pieces if not text[slice(*piece)].endswith((":", "："))] or pieces
     best = max(pieces, key=lambda piece: len(asked.intersection(search_stems(text[slice(*piece)]))))
     return _RankedTurn(turn=turn, score=turn.score, text=text, best=best)
 
@@ -180,14 +186,10 @@ def _as_line(
     if len(spans) == 1:
         place = replace(place, start=place.start + start, end=place.start + end)
     marks = [marked] if marked is not None and start <= marked[0] < marked[1] <= end else []
-
-    def place_in_line(at: int) -> int:
-        """A place in the text, where pages indent lines, in the line, where they are as they were said."""
-        return len(before) + len(text[start:at].replace("\n\t", "\n"))
-
+    moved = len(before) - start
     return CitedSentence(
-        marks=tuple((place_in_line(first), place_in_line(last)) for first, last in marks),
-        text=before + text[start:end].replace("\n\t", "\n") + after,
+        marks=tuple((first + moved, last + moved) for first, last in marks),
+        text=before + text[start:end] + after,
         speaker=replace_surrogates(said.speaker) if said is not None else "",
         said_at=said.said_at if said is not None else None,
         span=place,
@@ -222,9 +224,15 @@ def _cite_line(number: int, one: _RankedTurn, line: CitedSentence) -> Citation:
 def excerpt_range(text: str, best: tuple[int, int], *, longest: int) -> tuple[int, int]:
     """The range of a text with whole sentences around its best one, of at most `longest` characters.
 
-    All of a text that is not longer. The sentence after comes first, then the one before, and so on.
+    It stays within the row of `best`, from line break to line break, and is all of a row that is not longer.
+    The sentence after comes first, then the one before, and so on.
     """
-    pieces = list(cut_sentences(text, longest=longest))
+    row_start, row_end = _row_range(text, best[0])
+    pieces = [
+        piece
+        for piece in cut_sentences(text, longest=longest)
+        if row_start <= piece[0] <= piece[1] <= row_end
+    ]
     if not pieces:
         return best
     if pieces[-1][1] - pieces[0][0] <= longest:
@@ -238,6 +246,13 @@ def excerpt_range(text: str, best: tuple[int, int], *, longest: int) -> tuple[in
             first, has_grown = first - 1, True
         if not has_grown:
             return pieces[first][0], pieces[last][1]
+
+
+def _row_range(text: str, place: int) -> tuple[int, int]:
+    """The range from the line break before a place to the one after it."""
+    before = [found.end() for found in _LINE_BREAK.finditer(text, 0, place)]
+    after = _LINE_BREAK.search(text, place)
+    return (before[-1] if before else 0, after.start() if after else len(text))
 
 
 def _next_line(turn: FoundTurn, text: str, shown: set[int]) -> PageLine | None:
@@ -260,7 +275,8 @@ def _next_line(turn: FoundTurn, text: str, shown: set[int]) -> PageLine | None:
 def _as_next(turn: FoundTurn, following: PageLine, trust: TrustLevels) -> CitedSentence:
     shown = FoundTurn(page=turn.page, line=following, score=0.0)
     text = readable_text(shown)
-    return _as_line(shown, text, excerpt_range(text, (0, 0), longest=LONGEST_NEXT), trust)
+    first = next(cut_sentences(text, longest=LONGEST_NEXT), (0, 0))
+    return _as_line(shown, text, excerpt_range(text, first, longest=LONGEST_NEXT), trust)
 
 
 def _order(turn: FoundTurn, first: FoundTurn, trust: TrustLevels) -> Order | None:

@@ -6,12 +6,14 @@ however long they are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tiermem.reasoning.interface import LikelyWords, SaidTurn
 from tiermem.reasoning.learned.decode import best_span
 from tiermem.reasoning.learned.passage import READ, passage_of
+from tiermem.text import search_stems
 from tiermem.text.words import ends_at_spaces
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ FARTHEST: Final = 12.0
 """Logits beyond which a lead says no more."""
 _KNOWN: Final = 2 * LONGEST
 """Characters of a turn from which most of it is not read."""
+_ROW: Final = re.compile(r"[^\r\n]*[^\s][^\r\n]*")
+_COLONS: Final = (":", "：")
 _EDGES: Final = " \t\n.,;:!?\"'()[]{}“”„‘’«»。，！？；：「」『』（）"
 """What is left out at the ends of words."""
 
@@ -52,8 +56,13 @@ def _point(reader: LearnedReader, question: str, turns: Sequence[SaidTurn]) -> I
     passage = passage_of(question, turns, longest=LONGEST)
     pieces = reader.pieces(question, passage.text)
     scores = reader.outputs(pieces)["span"]
+    asked = frozenset(search_stems(question))
     for line, turn in zip(passage.lines, turns, strict=True):
-        best = best_span(scores, *pieces.inside(line.start, line.end))
+        spans = [
+            best_span(scores, *pieces.inside(*row))
+            for row in rows_to_point_at(asked, passage.text, line.start, line.end)
+        ]
+        best = max((span for span in spans if span is not None), key=lambda span: span.margin, default=None)
         if best is None:
             yield LikelyWords(start=0, end=0, lead=-FARTHEST)
             continue
@@ -62,6 +71,19 @@ def _point(reader: LearnedReader, question: str, turns: Sequence[SaidTurn]) -> I
         last = pieces.offsets[best.end - pieces.second][1] + moved
         start, end = _whole_words(turn.text, first, last)
         yield LikelyWords(start=start, end=end, lead=max(-FARTHEST, min(FARTHEST, best.margin)))
+
+
+def rows_to_point_at(asked: frozenset[str], text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The rows of `text[start:end]` with most of the stems that are asked for, each as its range.
+
+    Rows of a list are about different things, so likely words are those of one row: of "Mia: 38" and
+    "Tom: 44" the reader alone takes any number for Tom's. A row that ends in a colon is a heading, and is
+    only taken where there is no other.
+    """
+    rows = [found.span() for found in _ROW.finditer(text, start, end)]
+    rows = [row for row in rows if not text[slice(*row)].rstrip().endswith(_COLONS)] or rows
+    shared = [len(asked.intersection(search_stems(text[slice(*row)]))) for row in rows]
+    return [row for row, count in zip(rows, shared, strict=True) if count == max(shared)]
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
