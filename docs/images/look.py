@@ -46,7 +46,7 @@ def draw(address: str) -> None:
         page.goto(address)
         page.get_by_label("Question").fill(QUESTION)
         page.get_by_role("button", name="Ask", exact=True).click()
-        page.wait_for_selector(".place-on-page mark")
+        page.wait_for_selector(".answer .passage mark")
         page.evaluate("document.activeElement.blur()")
         page.screenshot(path=PICTURE)
         browser.close()

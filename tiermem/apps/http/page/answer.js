@@ -16,7 +16,6 @@ export function shownAnswer(answer, audited) {
     saidLines(answer),
     facts(answer),
     sentences(answer),
-    superseded(answer),
     unsupported(answer),
     ...cautions(answer),
     answer.complete !== false || (answer.abstained && !answer.missing) ? null : h("p", { class: "note" }, h("b", {}, "Missing: "), answer.missing || "a part of what was asked"),
@@ -52,14 +51,9 @@ function sentences(answer) {
   return (answer.sentences || []).map((one) => withSpeaker(one, "A summary"));
 }
 
-// The turns that stated earlier values of a fact that changed.
-function superseded(answer) {
-  return (answer.superseded || []).map((one) => withSpeaker(one, "A summary", "Earlier, "));
-}
-
-function withSpeaker(one, unknown, before = "") {
+function withSpeaker(one, unknown) {
   const who = [one.speaker, day(one.said_at)].filter(Boolean).join(", ") || unknown;
-  return h("blockquote", {}, h("p", {}, h("b", {}, before, who, ": "), "“", withMarks(one), "”"));
+  return h("blockquote", {}, h("p", {}, h("b", {}, who, ": "), "“", withMarks(one), "”"));
 }
 
 // The places of words are counted in characters, not in the UTF-16 units of a string.
