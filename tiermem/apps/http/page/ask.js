@@ -49,7 +49,7 @@ export function ask(_of, given) {
     "form",
     { class: "ask", onsubmit: send },
     h("div", { class: "line-of" }, h("div", { class: "grow" }, h("label", { class: "unseen", for: "question" }, "Question"), question), button),
-    h("details", { class: "more" }, h("summary", {}, "Confine it"), h("div", { class: "fields" }, field("Session", session), field("Said by", speaker), field("As memory stood on", asOf), field("Look", mode))),
+    h("details", { class: "more" }, h("summary", {}, "Confine it"), h("div", { class: "fields" }, field("Session", session), field("Said by", speaker), field("As memory stood on", asOf), memory.engine === "local" ? null : field("Look", mode))),
   );
   question.id = "question";
   form.querySelector("details").open = confined;
