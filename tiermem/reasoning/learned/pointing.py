@@ -27,7 +27,7 @@ FARTHEST: Final = 12.0
 """Logits beyond which a lead says no more."""
 _KNOWN: Final = 2 * LONGEST
 """Characters of a turn from which most of it is not read."""
-_ROW: Final = re.compile(r"[^\r\n]*[^\s][^\r\n]*")
+_ROW: Final = re.compile(r"[^\r\n]+")
 _COLONS: Final = (":", "：")
 _EDGES: Final = " \t\n.,;:!?\"'()[]{}“”„‘’«»。，！？；：「」『』（）"
 """What is left out at the ends of words."""
@@ -60,7 +60,7 @@ def _point(reader: LearnedReader, question: str, turns: Sequence[SaidTurn]) -> I
     for line, turn in zip(passage.lines, turns, strict=True):
         spans = [
             best_span(scores, *pieces.inside(*row))
-            for row in rows_to_point_at(asked, passage.text, line.start, line.end)
+            for row in _rows_to_point_at(asked, passage.text, line.start, line.end)
         ]
         best = max((span for span in spans if span is not None), key=lambda span: span.margin, default=None)
         if best is None:
@@ -73,7 +73,7 @@ def _point(reader: LearnedReader, question: str, turns: Sequence[SaidTurn]) -> I
         yield LikelyWords(start=start, end=end, lead=max(-FARTHEST, min(FARTHEST, best.margin)))
 
 
-def rows_to_point_at(asked: frozenset[str], text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _rows_to_point_at(asked: frozenset[str], text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The rows of `text[start:end]` with most of the stems that are asked for, each as its range.
 
     Rows of a list are about different things, so likely words are those of one row: of "Mia: 38" and
@@ -83,7 +83,8 @@ def rows_to_point_at(asked: frozenset[str], text: str, start: int, end: int) -> 
     rows = [found.span() for found in _ROW.finditer(text, start, end)]
     rows = [row for row in rows if not text[slice(*row)].rstrip().endswith(_COLONS)] or rows
     shared = [len(asked.intersection(search_stems(text[slice(*row)]))) for row in rows]
-    return [row for row, count in zip(rows, shared, strict=True) if count == max(shared)]
+    most = max(shared, default=0)
+    return [row for row, count in zip(rows, shared, strict=True) if count == most]
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
