@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 from pagestore.line import Fields, decode, field_bytes, split
 from pagestore.lines.interface import Lines
@@ -11,10 +12,13 @@ from pagestore.state import State
 from pagestore.values import PageId, texts_in
 
 Says = Callable[[str], bool]
+Groups = Collection[Sequence[str]]
+"""Words that must be together, in each group that first by which a line is found."""
 
 _TURN = b'"t":"turn"'
 _HEAD = 80
 """Bytes within which a line says of what type it is: behind two numbers."""
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _SPEAKER = re.compile(rb',"sp":("(?:[^"\\]|\\.)*")')
 
 
@@ -25,9 +29,9 @@ class Finder:
         self._lines = lines
         self._state = state
 
-    def pages_with(self, words: Collection[str], says: Says, part: int) -> Iterator[PageId]:
+    def pages_with(self, groups: Groups, says: Says, part: int) -> Iterator[PageId]:
         """See `FindsPages.pages_with`; for one part of the log."""
-        for raw in _lines_with(self._lines.data(part), words):
+        for raw in lines_with(self._lines.data(part), groups):
             fields = _turn_in(raw)
             if fields is not None and any(map(says, _texts(fields))):
                 yield from self._page_of(fields)
@@ -64,35 +68,47 @@ def _texts(fields: Fields) -> Iterator[str]:
     yield from texts_in(fields.get("m"))
 
 
-def _lines_with(data: bytes, words: Collection[str]) -> Iterator[bytes]:
-    """The lines in which one of some words is, whatever its case, perhaps within another word.
+def lines_with(data: bytes, groups: Groups) -> Iterator[bytes]:
+    """The lines that hold all words of a group, whatever their case, perhaps within other words.
 
     Bytes are searched where case is a matter of ASCII; any other line is read as text.
     """
     lowered = data.lower()
-    found: set[int] = set()
-    for word in words:
-        if word.isascii():
-            found.update(_line_starts(lowered, word.encode()))
-    for start, raw in split(data):
-        if start in found or (not raw.isascii() and _says(raw, words)):
-            yield raw
-
-
-def _says(raw: bytes, words: Collection[str]) -> bool:
-    text = raw.decode("utf-8", "surrogatepass").casefold()
-    return any(word in text for word in words)
-
-
-def _lines_holding(data: bytes, piece: bytes) -> Iterator[bytes]:
-    for start in _line_starts(data, piece):
+    rest_by_first: dict[bytes, list[list[bytes]]] = {}
+    for group in groups:
+        if all(map(str.isascii, group)):
+            first, *rest = (word.encode() for word in group)
+            rest_by_first.setdefault(first, []).append(rest)
+    found = {
+        start
+        for first, rests in rest_by_first.items()
+        for start, end in _line_ranges(lowered, partial(lowered.find, first))
+        if any(all(lowered.find(word, start, end) >= 0 for word in rest) for rest in rests)
+    }
+    for start, end in () if data.isascii() else _line_ranges(data, partial(_find_non_ascii, data)):
+        text = data[start:end].decode("utf-8", "replace").casefold()
+        if any(all(word in text for word in group) for group in groups):
+            found.add(start)
+    for start in sorted(found):
         yield data[start : data.find(b"\n", start) + 1]
 
 
-def _line_starts(data: bytes, piece: bytes) -> Iterator[int]:
-    """Where the lines begin that hold a piece."""
-    at = data.find(piece)
+def _lines_holding(data: bytes, piece: bytes) -> Iterator[bytes]:
+    for start, end in _line_ranges(data, partial(data.find, piece)):
+        yield data[start:end]
+
+
+def _find_non_ascii(data: bytes, start: int) -> int:
+    found = _NOT_ASCII.search(data, start)
+    return -1 if found is None else found.start()
+
+
+def _line_ranges(data: bytes, find: Callable[[int], int]) -> Iterator[tuple[int, int]]:
+    """Where the complete lines begin and end in which `find`, given a place to start, finds something."""
+    at = find(0)
     while at >= 0:
-        yield data.rfind(b"\n", 0, at) + 1
-        end = data.find(b"\n", at)
-        at = data.find(piece, end) if end >= 0 else -1
+        end = data.find(b"\n", at) + 1
+        if not end:  # a last piece without a line break is no line
+            return
+        yield data.rfind(b"\n", 0, at) + 1, end
+        at = find(end)

@@ -221,11 +221,12 @@ class FindsPages(Protocol):
     nothing may be found.
     """
 
-    def pages_with(self, words: Collection[str], says: Callable[[str], bool]) -> Sequence[PageId]:
+    def pages_with(self, groups: Collection[Sequence[str]], says: Callable[[str], bool]) -> Sequence[PageId]:
         """Every page with a turn of whose text, id or metadata `says` is true; it is asked about those alone
-        that hold one of the words, in any case.
+        that hold all words of one of the groups, in any case.
 
-        Words are as `str.casefold` leaves them, and hold letters, digits and underscores alone.
+        Words are as `str.casefold` leaves them, and hold letters, digits and underscores alone. No group is
+        empty. Turns are found by the first word of a group, which should be the rarest.
         """
         ...
 

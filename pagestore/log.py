@@ -273,9 +273,9 @@ class Log:
         with self._reading() as reader:
             return tuple(reader.taken(session, turn) for turn in turns)
 
-    def pages_with(self, words: Collection[str], says: Callable[[str], bool]) -> Sequence[PageId]:
+    def pages_with(self, groups: Collection[Sequence[str]], says: Callable[[str], bool]) -> Sequence[PageId]:
         """See `FindsPages.pages_with`."""
-        found = self._in_parts(lambda finder, part: finder.pages_with(words, says, part))
+        found = self._in_parts(lambda finder, part: finder.pages_with(groups, says, part))
         return tuple(dict.fromkeys(found))
 
     def speakers(self) -> Mapping[str, int]:

@@ -7,7 +7,7 @@ from pagestore import DiskLog, LogOptions, MemoryLog, PageLog, SessionId, Turn
 from pagestore.log import Log
 from tests.ledger.building import SPACE, distilled, state, unit
 from tests.logs import new_shared_lines
-from tiermem.ledger import Ledger, Retired, Tier1
+from tiermem.ledger import Ledger, Retired, Tier1, records_left
 from tiermem.ledger.kinds.erasing import TurnAt
 from tiermem.model import UnitId
 
@@ -23,8 +23,7 @@ async def open_two() -> tuple[Ledger, Ledger]:
 
 async def fold_all(ledger: Ledger) -> Tier1:
     """The fold of the whole log, as a ledger that is opened now has it."""
-    now, _ = await ledger.without((), ())
-    return now
+    return Tier1.of(records_left(await ledger.logged_entries()))
 
 
 async def test_what_one_recorded_is_folded_by_the_other_when_it_catches_up() -> None:
@@ -83,7 +82,11 @@ async def test_where_another_one_erased_the_log_is_folded_from_its_start() -> No
     await other.catch_up()
     before = other.tier1
     await one.erase(
-        [TurnAt(page_id=page_id, seq=line.seq)], records=[gone.seq], instead=(), reason="asked to"
+        [TurnAt(page_id=page_id, seq=line.seq)],
+        entries=await one.logged_entries(),
+        records=[gone.seq],
+        instead=(),
+        reason="asked to",
     )
     assert await other.catch_up()
     assert other.tier1 is not before
@@ -97,12 +100,13 @@ async def test_an_erasure_that_is_read_while_writing_is_folded_too() -> None:
     one, other = await open_two()
     gone = await one.write(distilled("p1", unit("u1", text="a secret")))
     await other.catch_up()
-    await one.erase([], records=[gone.seq], instead=(), reason="asked to")
+    await one.erase([], entries=await one.logged_entries(), records=[gone.seq], instead=(), reason="asked to")
     await other.write(distilled("p2", unit("u2")))
     assert [u.id for u in other.tier1.units()] == ["u2"]
     assert other.erasures_by_others == 1
     again = await one.write(distilled("p3", unit("u3")))
-    await other.erase([], records=[again.seq], instead=(), reason="asked to")
+    entries = await other.logged_entries()
+    await other.erase([], entries=entries, records=[again.seq], instead=(), reason="asked to")
     assert [u.id for u in other.tier1.units()] == ["u2"]
     assert (await one.catch_up(), [u.id for u in one.tier1.units()]) == (True, ["u2"])
 

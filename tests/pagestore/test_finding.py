@@ -73,9 +73,25 @@ def test_pages_that_say_a_word_are_found(said: list[tuple[str, str, str, str | N
     def says(text: str) -> bool:
         return word in text.casefold().split()
 
-    found = log.pages_with([word, "unheard"], says)
+    found = log.pages_with([(word,), ("unheard",)], says)
     assert len(found) == len(set(found))
     assert set(found) == read(log, lambda _, turn: says(turn.text) or says(turn.turn_id or ""))
+
+
+@given(said=turns, group=st.lists(st.sampled_from(["strasse", "kiosk", "find", "fjord", "7"]), min_size=1))
+def test_turns_are_asked_about_where_they_hold_all_words_of_a_group(
+    said: list[tuple[str, str, str, str | None]], group: list[str]
+) -> None:
+    asked: list[str] = []
+
+    def says(text: str) -> bool:
+        asked.append(text)
+        return all(word in text.casefold() for word in group)
+
+    found = log_of(said).pages_with([group, ("unheard", *group)], says)
+    together = [text for _, _, text, name in said if all(word in text.casefold() for word in group)]
+    assert set(together) <= set(asked)
+    assert bool(found) >= bool(together)
 
 
 @given(said=turns)
@@ -98,7 +114,7 @@ def test_metadata_is_searched_and_passes_for_no_field() -> None:
     assert log.pages_of_turn("1") == ()
     assert log.speakers() == {"Ann": 2}
     for word in ("fjord", "kiosk", "7"):
-        assert log.pages_with([word], lambda text: word in text.split()) == (first,)  # noqa: B023
+        assert log.pages_with([(word,)], lambda text: word in text.split()) == (first,)  # noqa: B023
 
 
 @given(said=turns)
@@ -115,7 +131,7 @@ def test_a_turn_that_waited_for_the_next_page_is_found_there() -> None:
         log.append(session, [Turn(speaker="Ann", text=f"word{number} " + "and more " * 8)])
     assert len(log.pages()) > 2
     for number in range(20):
-        (found,) = log.pages_with([f"word{number}"], lambda text: f"word{number}" in text.split())  # noqa: B023
+        (found,) = log.pages_with([(f"word{number}", "and")], lambda text: f"word{number}" in text.split())  # noqa: B023
         assert f"word{number} " in log.page(found).text
 
 
@@ -125,19 +141,19 @@ def test_what_was_erased_is_found_no_more() -> None:
     (line,) = [line for line in log.page(page).lines if line.turn and line.turn.turn_id == "7"]
     log.erase(page, line.seq, "asked to")
     assert log.pages_of_turn("7") == ()
-    assert log.pages_with(["fjord"], lambda text: True) == ()
+    assert log.pages_with([("fjord",)], lambda text: True) == ()
     assert log.speakers() == {"Ann": 1}
 
 
 @pytest.mark.parametrize("reading", ["pages_with", "pages_of_turn", "speakers"])
 def test_damaged_lines_hide_their_own_page_alone(reading: str) -> None:
     log = log_of([("s1", "Ann", "fjord", "a"), ("s2", "Ann", "fjord", "b")])
-    whole = (log.pages_with(["fjord"], lambda text: True), log.pages_of_turn("b"), log.speakers())
+    whole = (log.pages_with([("fjord",)], lambda text: True), log.pages_of_turn("b"), log.speakers())
     lines = log._lines
     assert isinstance(lines, FileLines)
     lines._segments.write(1, lines.data(1).index(b'"k":"a"') + 5, b"x")
     if reading == "pages_with":
-        assert set(log.pages_with(["fjord"], lambda text: True)) == set(whole[0][1:])
+        assert set(log.pages_with([("fjord",)], lambda text: True)) == set(whole[0][1:])
     elif reading == "pages_of_turn":
         assert log.pages_of_turn("b") == whole[1]
         assert log.pages_of_turn("a") == ()

@@ -125,7 +125,8 @@ async def test_words_that_were_erased_or_are_withheld_are_never_shown(broken: bo
     await world.say("page: my cat is called Rex", trust="web")
     page = await world.page("Bob: my cat is called Tom")
     gone = TurnAt(page_id=page.id, seq=page.lines[2].seq)
-    await world.ledger.erase([gone], records=(), instead=(), reason="asked to")
+    entries = await world.ledger.logged_entries()
+    await world.ledger.erase([gone], entries=entries, records=(), instead=(), reason="asked to")
     if broken:
         world.index.broken = IndexUnavailable("gone")
     shown = (await world.reader().context("cat called", scope=Scope(min_trust="user"))).text

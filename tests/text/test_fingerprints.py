@@ -30,3 +30,19 @@ def test_what_somebody_else_also_said_tells_nothing(gone: str, stays: list[str])
     known = fingerprints([gone], stays)
     assert all(plainly(phrase, gone) for phrase in known.phrases)
     assert not any(plainly(phrase, text) for phrase in known.phrases for text in stays)
+
+
+@given(gone=texts, text=texts, sample=texts)
+def test_a_sample_changes_what_is_looked_for_first_and_not_what_is_found(
+    gone: str, text: str, sample: str
+) -> None:
+    plain, sampled = fingerprints([gone], []), fingerprints([gone], [], sample=sample)
+    assert set(sampled.found_in(text)) == set(plain.found_in(text))
+    assert {frozenset(group) for group in sampled.groups} == {frozenset(one.split()) for one in plain.phrases}
+
+
+def test_words_that_are_rare_in_the_sample_are_looked_for_first() -> None:
+    said = "I think that would probably be Skye"
+    known = fingerprints([said], [], sample="Probably. I think it would be good. Think of it! " * 9)
+    assert known.needed <= {"skye", "that"}
+    assert fingerprints([said], []).needed == {"probably", "skye"}

@@ -31,7 +31,7 @@ from tiermem.ledger import (
 from tiermem.ledger.entries import decode
 from tiermem.ledger.kind import Entry
 from tiermem.ledger.kinds import KINDS
-from tiermem.ledger.replacements import records_that_count
+from tiermem.ledger.replacements import logged_entries, records_left
 from tiermem.model import Answer, AnswerId, Citation, Evidence, SummaryUnit, UnitId
 from tiermem.writing import Consolidator, Selection, Writer, WriterOptions
 
@@ -57,7 +57,7 @@ class Clock:
 def weights_by_definition(log: PageLog) -> dict[UnitId, float]:
     """The weight of every unit, from the records alone."""
     known = _Known()
-    for record in records_that_count(log, frozenset(KINDS)):
+    for record in records_left(logged_entries(log, frozenset(KINDS))):
         entry = decode(record)
         if isinstance(entry, Feedback):
             known.judge(entry, record)
@@ -226,7 +226,7 @@ class _Life:
             self.seen["erased before"] += 1
         tier1 = self._ledger.tier1
         known = {unit.id for unit in tier1.all_units()}
-        left = [decode(record) for record in records_that_count(self._log, frozenset({"feedback"}))]
+        left = [decode(record) for record in records_left(logged_entries(self._log, frozenset({"feedback"})))]
         for one in left:
             assert isinstance(one, Feedback)
             self.seen["wrong"] += not {share.unit_id for share in one.shares} <= known

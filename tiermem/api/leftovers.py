@@ -26,6 +26,7 @@ from typing import Any, Literal
 
 from pagestore import SpaceId
 from pagestore.errors import PageStoreError
+from pagestore.finding import lines_with
 from pagestore.store import directory_name
 from pagestore.values import texts_in
 from tiermem.index.folder import FILE
@@ -158,16 +159,17 @@ def scan_tables(values: Iterable[tuple[str, str, bytes]], words: Fingerprints) -
     )
 
 
-def _found_in(data: bytes, words: Fingerprints) -> Iterator[str]:
-    """The fingerprints in some bytes, in whatever way they are written."""
-    for part in _parts_near(data, words):
+def _found_in(data: bytes, words: Fingerprints, *, in_lines: bool = False) -> Iterator[str]:
+    """The fingerprints in some bytes, in whatever way they are written; `in_lines` as the log writes them."""
+    for part in _lines_near(data, words) if in_lines else _parts_near(data, words):
         for text in _readings(part):
             yield from words.found_in(text)
 
 
 def _phrases_in(file: Path, store: Path, words: Fingerprints) -> set[str]:
     """The fingerprints that a file holds; raises `sqlite3.Error` for an index that cannot be read now."""
-    phrases = {phrase for data in _written(file) for phrase in _found_in(data, words)}
+    in_lines = file.suffix == ".jsonl"
+    phrases = {phrase for data in _written(file) for phrase in _found_in(data, words, in_lines=in_lines)}
     lone = {phrase for phrase in phrases if is_lone(phrase)}
     return phrases - (lone - _among_words(file, store, words)) if lone else phrases
 
@@ -272,6 +274,20 @@ def _parts_near(data: bytes, words: Fingerprints) -> Iterator[bytes]:
             start = first - reach
         end = max(end, last + reach)
     yield data[start:end]
+
+
+def _lines_near(data: bytes, words: Fingerprints) -> Iterator[bytes]:
+    """The lines that may hold a fingerprint: those with all of its words, or with escapes that may hide some.
+
+    No run of words goes beyond a line: each is one record.
+    """
+    if len(words.needed) > FEW:
+        yield data
+        return
+    data = data if data.endswith(b"\n") else data + b"\n"
+    yield from lines_with(data, words.groups)
+    for escape in (*_WORD_ESCAPE.finditer(data), *_ODD_ESCAPE.finditer(data)):
+        yield data[data.rfind(b"\n", 0, escape.start()) + 1 : data.find(b"\n", escape.start())]
 
 
 def _places(data: bytes, needed: Iterable[str]) -> Iterator[tuple[int, int]]:

@@ -24,7 +24,7 @@ from tiermem.ledger.kinds.stated import Stated
 from tiermem.ledger.kinds.wrote_back import WroteBack
 from tiermem.ledger.ledger import Changes, Ledger, Unread, indexed_as
 from tiermem.ledger.moments import Around
-from tiermem.ledger.replacements import LoggedEntry
+from tiermem.ledger.replacements import LoggedEntry, records_left
 from tiermem.ledger.tier1 import Tier1
 from tiermem.ledger.visibility import EVERYTHING_SEEN, Visibility, owner_of
 
@@ -69,5 +69,6 @@ __all__ = [
     "indexed_as",
     "merged_unit_id",
     "owner_of",
+    "records_left",
     "summary_unit_id",
 ]

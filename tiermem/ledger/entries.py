@@ -1,7 +1,8 @@
 """Entries in the records of the log: their one form.
 
 The rule: an entry is durable before anything that follows from it is done, and its form may only
-grow. Fields that a newer version added are ignored, kinds that it added are skipped.
+grow. Fields that a newer version added are ignored, kinds that it added are skipped. A field that has its
+default is not written, so a default never changes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 def encode(entry: Entry) -> dict[str, Any]:
     """The body of the record: survives JSON unchanged, lone surrogates included."""
-    body: dict[str, Any] = _adapter(kind_of(entry).name).dump_python(entry, mode="json")
+    adapter = _adapter(kind_of(entry).name)
+    body: dict[str, Any] = adapter.dump_python(entry, mode="json", exclude_defaults=True)
     return body
 
 

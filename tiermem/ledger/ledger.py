@@ -10,7 +10,7 @@ The rules:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -61,7 +61,7 @@ from tiermem.ledger.moments import Around, around_moment, clock_problems
 from tiermem.ledger.replacements import (
     LoggedEntry,
     logged_entries,
-    records_that_count,
+    records_left,
     replacement,
     replacement_of,
 )
@@ -188,17 +188,17 @@ class Ledger:
         """Queue the entries of the log that are not queued yet. The caller holds `_recording`."""
         erasures = 0 if self._shares is None else self._shares.by_others.erasures
         if erasures != self._erasures_by_others:
-            self._queue_fold()
+            self._queue_fold(_counting_records(self._log))
             return
         for record in self._log.records(after=self._queued_up_to, kinds=frozenset(KINDS)):
             self._queue.append((record, decode(record)))
             self._queued_up_to = record.seq
 
-    def _queue_fold(self) -> None:
-        """Queue a fold of the whole log. The caller holds `_recording`."""
+    def _queue_fold(self, records: Iterable[Record]) -> None:
+        """Queue a fold of all records. The caller holds `_recording`."""
         # Read first: an erasure that is read meanwhile has the log folded again.
         erasures = 0 if self._shares is None else self._shares.by_others.erasures
-        tier1 = _fold(self._log)
+        tier1 = Tier1.of(records)
         self._queue.append(tier1)
         self._queued_up_to, self._erasures_by_others = tier1.head, erasures
 
@@ -246,11 +246,13 @@ class Ledger:
         """Sealed pages in the order they were sealed, without their words."""
         return await self._blocking(lambda: self._log.pages(session))
 
-    async def pages_with(self, words: Collection[str], says: Callable[[str], bool]) -> Sequence[PageId]:
+    async def pages_with(
+        self, groups: Collection[Sequence[str]], says: Callable[[str], bool]
+    ) -> Sequence[PageId]:
         """See `FindsPages.pages_with`; all pages where the log cannot find them."""
         finds = self._finds
         return await (
-            self.page_ids() if finds is None else self._blocking(lambda: finds.pages_with(words, says))
+            self.page_ids() if finds is None else self._blocking(lambda: finds.pages_with(groups, says))
         )
 
     async def locate_turns(self, seqs: Sequence[int]) -> Sequence[PageId | None]:
@@ -311,23 +313,25 @@ class Ledger:
 
         return await to_thread.run_sync(record, limiter=self._one_writer)
 
-    async def logged_entries(self) -> tuple[LoggedEntry, ...]:
+    async def logged_entries(self, kinds: frozenset[str] | None = None) -> tuple[LoggedEntry, ...]:
         """Everything the log holds besides turns and page seals, as it counts now (`ledger.replacements`)."""
-        return await self._blocking(lambda: tuple(logged_entries(self._log)))
+        return await self._blocking(lambda: tuple(logged_entries(self._log, kinds)))
 
     async def erase(
         self,
         turns: Sequence[TurnAt],
         *,
-        records: Iterable[int],
-        instead: Iterable[tuple[int, str, Mapping[str, Any]]],
+        entries: Sequence[LoggedEntry],
+        records: Collection[int],
+        instead: Collection[tuple[int, str, Mapping[str, Any]]],
         reason: str,
         upto: int | None = None,
     ) -> bool:
         """Erase turns and records in one step, with `instead` (place, kind, body) of what may stay.
 
-        `tier1` is folded again from what is left. Nothing else of this process may write entries meanwhile.
-        Returns `False`, with nothing erased, where an entry was written after record `upto`.
+        `entries` are all of the log. `tier1` is folded again from what is left of them. Nothing else of this
+        process may write entries meanwhile. Returns `False`, with nothing erased, where an entry was written
+        after record `upto`.
         """
         copies = [replacement(*copy) for copy in instead]
         places = [(turn.page_id, turn.seq) for turn in turns]
@@ -337,10 +341,13 @@ class Ledger:
                 done = self._log.erase_together(
                     places, records=records, instead=copies, reason=reason, upto=upto
                 )
-                if done:
-                    self._queue_fold()
-                else:
+                if not done:
                     self._queue_entries()
+                elif self._shares is not None and self._shares.is_shared:
+                    # Another process may have erased some of the entries since they were read.
+                    self._queue_fold(_counting_records(self._log))
+                else:
+                    self._queue_fold(_known_kinds(records_left(entries, erased=records, instead=instead)))
                 return done
 
         return await to_thread.run_sync(erase, limiter=self._one_writer)
@@ -348,18 +355,6 @@ class Ledger:
     async def head(self) -> int:
         """The number of the newest record of the log that was read."""
         return await self._blocking(lambda: self._log.head)
-
-    async def without(
-        self, records: Iterable[int], instead: Iterable[tuple[int, str, Mapping[str, Any]]]
-    ) -> tuple[Tier1, Tier1]:
-        """The state as it is, and as it would be were `records` erased with `instead` of them; none is."""
-        erased, copies = frozenset(records), tuple(instead)
-
-        def folds() -> tuple[Tier1, Tier1]:
-            head = self._log.head
-            return _fold(self._log, upto=head), _fold(self._log, upto=head, erased=erased, instead=copies)
-
-        return await self._blocking(folds)
 
     async def with_entry(self, entry: Entry) -> Tier1:
         """The state as it would be were an entry written now; it is not."""
@@ -547,17 +542,19 @@ def _history(log: PageLog, upto: int) -> History | None:
         return None
 
 
-def _fold(
-    log: PageLog,
-    *,
-    upto: int | None = None,
-    erased: Collection[int] = (),
-    instead: Iterable[tuple[int, str, Mapping[str, Any]]] = (),
-) -> Tier1:
-    records = records_that_count(log, frozenset(KINDS), erased=erased, instead=instead)
+def _fold(log: PageLog, *, upto: int | None = None) -> Tier1:
+    records = _counting_records(log)
     if upto is not None:
         records = takewhile(lambda record: record.seq <= upto, records)
     return Tier1.of(records)
+
+
+def _counting_records(log: PageLog) -> Iterator[Record]:
+    return records_left(logged_entries(log, frozenset(KINDS)))
+
+
+def _known_kinds(records: Iterable[Record]) -> Iterator[Record]:
+    return (record for record in records if record.kind in KINDS)
 
 
 def _page_or_why(page: Callable[[PageId], Page], page_id: PageId) -> Page | Unread:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from pagestore import PageLog, Record
@@ -20,11 +21,13 @@ REPLACEMENT, TOMBSTONE = "instead", "void"
 class LoggedEntry:
     """An entry as it counts now: its place in the order of the log, and the record that holds its words.
 
-    `place` is `None` for a replacement that does not count.
+    `at` is when the record at its place was recorded. `place` is `None` of a replacement that does not
+    count.
     """
 
     place: int | None
     logged_at: int
+    at: datetime
     kind: str
     body: Mapping[str, Any]
 
@@ -34,25 +37,22 @@ def replacement(place: int, kind: str, body: Mapping[str, Any]) -> tuple[str, di
     return REPLACEMENT, {"for": place, "kind": kind, "body": dict(body)}
 
 
-def records_that_count(
-    log: PageLog,
-    kinds: frozenset[str],
+def records_left(
+    entries: Iterable[LoggedEntry],
     *,
     erased: Collection[int] = (),
     instead: Iterable[tuple[int, str, Mapping[str, Any]]] = (),
 ) -> Iterator[Record]:
-    """The records of some kinds as they count, in order; as they would with more `erased`, and `instead`
-    (place, kind, body) of these.
+    """The records that count, in order; as they would with more `erased`, and `instead` (place, kind, body)
+    of these.
     """
-    copies = {place: copy.body for place, copy in _replacements(log).items() if copy.seq not in erased}
-    copies |= {copy[0]: replacement(*copy)[1] for copy in instead}
-    for record in log.records(kinds=kinds | ({TOMBSTONE} if copies else set())):
-        if record.kind != TOMBSTONE and record.seq not in erased:
-            yield record
-        elif record.seq in copies:
-            copy = copies[record.seq]
-            if copy["kind"] in kinds:
-                yield Record(seq=record.seq, kind=copy["kind"], at=record.at, body=copy["body"])
+    copies = {place: (kind, body) for place, kind, body in instead}
+    for one in entries:
+        if one.place is not None and one.logged_at not in erased:
+            yield Record(seq=one.place, kind=one.kind, at=one.at, body=one.body)
+        elif one.place in copies:
+            kind, body = copies[one.place]
+            yield Record(seq=one.place, kind=kind, at=one.at, body=body)
 
 
 def replacement_of(log: PageLog, seq: int) -> Record | None:
@@ -63,19 +63,28 @@ def replacement_of(log: PageLog, seq: int) -> Record | None:
     return Record(seq=seq, kind=found.body["kind"], at=found.at, body=found.body["body"])
 
 
-def logged_entries(log: PageLog) -> Iterator[LoggedEntry]:
-    """Everything but page seals, with replacements at the place of what they replace."""
+def logged_entries(log: PageLog, kinds: frozenset[str] | None = None) -> Iterator[LoggedEntry]:
+    """Everything but page seals, with replacements at the place of what they replace; of all kinds, or some.
+
+    What is written while iterating is included.
+    """
     instead, counting = _replacements(log), set()
-    for record in log.records():
+    wanted = None if kinds is None else kinds | {REPLACEMENT} | ({TOMBSTONE} if instead else set())
+    for record in log.records(kinds=wanted):
         if record.kind == TOMBSTONE and record.seq in instead:
             copy = instead[record.seq]
             counting.add(copy.seq)
             kind, body = copy.body["kind"], copy.body["body"]
-            yield LoggedEntry(place=record.seq, logged_at=copy.seq, kind=kind, body=body)
+            if kinds is None or kind in kinds:
+                yield LoggedEntry(place=record.seq, logged_at=copy.seq, at=record.at, kind=kind, body=body)
         elif record.kind == REPLACEMENT and record.seq not in counting:
-            yield LoggedEntry(place=None, logged_at=record.seq, kind=REPLACEMENT, body=record.body)
+            yield LoggedEntry(
+                place=None, logged_at=record.seq, at=record.at, kind=REPLACEMENT, body=record.body
+            )
         elif record.kind not in (TOMBSTONE, REPLACEMENT, "page"):
-            yield LoggedEntry(place=record.seq, logged_at=record.seq, kind=record.kind, body=record.body)
+            yield LoggedEntry(
+                place=record.seq, logged_at=record.seq, at=record.at, kind=record.kind, body=record.body
+            )
 
 
 def _replacements(log: PageLog) -> dict[int, Record]:

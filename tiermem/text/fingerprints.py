@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from itertools import islice
 
 from tiermem.text.literals import literals
@@ -35,12 +35,15 @@ class Fingerprints:
 
     `also` are the places, among the texts that stay, of those that hold some of the same words; `silent` is
     how many of the texts that go are known by nothing: they are too short, or others say all of it too.
+    `sample` is text like that which is looked through, by which rare words are known; it changes how fast
+    words are found, and not which.
     """
 
     phrases: frozenset[str]
     sizes: tuple[int, ...]
     also: tuple[int, ...] = ()
     silent: int = 0
+    sample: str = field(default="", repr=False, compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.phrases)
@@ -63,6 +66,8 @@ class Fingerprints:
         if len(self.needed) > FEW:
             yield text
             return
+        if not self._holds_group(text):
+            return
         for word in self.needed:
             at = text.find(word)
             while at >= 0:
@@ -73,15 +78,42 @@ class Fingerprints:
                 yield text[start:end]
                 at = text.find(word, end)
 
+    def _holds_group(self, text: str) -> bool:
+        """Whether all words of any fingerprint are in a text, in whatever order."""
+        return any(
+            first in text and any(all(word in text for word in rest) for rest in rests)
+            for first, rests in self._rests.items()
+        )
+
+    @cached_property
+    def _rests(self) -> dict[str, list[tuple[str, ...]]]:
+        """The words of groups behind their first, by that."""
+        rests: dict[str, list[tuple[str, ...]]] = {}
+        for first, *rest in self.groups:
+            rests.setdefault(first, []).append(tuple(rest))
+        return rests
+
     @cached_property
     def needed(self) -> frozenset[str]:
-        """Words of which every fingerprint holds one: long ones, which are rare."""
-        needed: set[str] = set()
+        """Words of which every fingerprint holds one: those that the sample has least."""
+        return frozenset(group[0] for group in self.groups)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The words of every fingerprint, a needed one first.
+
+        That is the one that the sample has least, as a run of characters, of equals the longest; or one that
+        another fingerprint needs.
+        """
+        places = cache(self.sample.casefold().count)
+        needed: dict[str, None] = {}
+        groups = []
         for phrase in sorted(self.phrases):
-            words = phrase.split(" ")
-            if needed.isdisjoint(words):
-                needed.add(max(words, key=len))
-        return frozenset(needed)
+            words = sorted(set(phrase.split(" ")), key=lambda word: (places(word), -len(word), word))
+            first = next(filter(needed.__contains__, words), words[0])
+            needed[first] = None
+            groups.append((first, *(word for word in words if word != first)))
+        return tuple(groups)
 
 
 def is_lone(phrase: str) -> bool:
@@ -89,13 +121,16 @@ def is_lone(phrase: str) -> bool:
     return " " not in phrase or phrase.replace(" ", "").isdigit()
 
 
-def fingerprints(erased: Iterable[str], stays: Iterable[str]) -> Fingerprints:
-    """What the texts that go are known by: their phrases, names and numbers that no text that stays holds."""
+def fingerprints(erased: Iterable[str], stays: Iterable[str], *, sample: str = "") -> Fingerprints:
+    """What the texts that go are known by: their phrases, names and numbers that no text that stays holds.
+
+    `sample`: see `Fingerprints`.
+    """
     known = [_known_by(text) for text in erased]
     found: dict[int, set[str]] = {}
     for phrase in (phrase for phrases in known for phrase in phrases):
         found.setdefault(phrase.count(" ") + 1, set()).add(phrase)
-    wanted = _as_fingerprints(found)
+    wanted = _as_fingerprints(found, sample)
     common: set[str] = set()
     also = []
     for place, text in enumerate(stays):
@@ -105,7 +140,7 @@ def fingerprints(erased: Iterable[str], stays: Iterable[str]) -> Fingerprints:
             also.append(place)
     left = {size: phrases - common for size, phrases in found.items()}
     silent = sum(common.issuperset(phrases) for phrases in known)
-    return replace(_as_fingerprints(left), also=tuple(also), silent=silent)
+    return replace(_as_fingerprints(left, sample), also=tuple(also), silent=silent)
 
 
 def _known_by(text: str) -> set[str]:
@@ -127,9 +162,10 @@ def fingerprints_of(phrases: Iterable[str]) -> Fingerprints:
     return _as_fingerprints(found)
 
 
-def _as_fingerprints(found: dict[int, set[str]]) -> Fingerprints:
+def _as_fingerprints(found: dict[int, set[str]], sample: str = "") -> Fingerprints:
     sizes = tuple(sorted(size for size, phrases in found.items() if phrases))
-    return Fingerprints(frozenset(phrase for phrases in found.values() for phrase in phrases), sizes)
+    phrases = frozenset(phrase for phrases in found.values() for phrase in phrases)
+    return Fingerprints(phrases, sizes, sample=sample)
 
 
 def _names(text: str) -> Iterator[str]:

@@ -135,7 +135,7 @@ class ErasedTurns:
 class Closure:
     """Records to erase, and what replaces them: for `stripped` of them, what of their own may stay."""
 
-    records: tuple[int, ...]
+    records: frozenset[int]
     instead: tuple[Replacement, ...]
     stripped: int
 
@@ -161,7 +161,7 @@ def closure(entries: Iterable[LoggedEntry], erased: ErasedTurns) -> Closure:
         if left is not None:
             instead.append((one.place, kind_of(left).name, encode(left)))
             stripped += type(left) is type(entry)
-    return Closure(records=tuple(records), instead=tuple(instead), stripped=stripped)
+    return Closure(records=frozenset(records), instead=tuple(instead), stripped=stripped)
 
 
 def _left_of(entry: Entry, one: LoggedEntry, erased: ErasedTurns, past: Past) -> Entry | None:

@@ -24,13 +24,15 @@ from pagestore.codec import opened_as
 from pagestore.errors import Locked, PageStoreError
 from tiermem.dialogue import chat_of
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
-from tiermem.ledger import Erased, Erasing, Ledger, Tier1, TurnAt, Unread
+from tiermem.ledger import Erased, Erasing, Ledger, LoggedEntry, Tier1, TurnAt, Unread, records_left
 from tiermem.model import AnswerId, CitedSentence, FindingId, UnitId
 from tiermem.text.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of
 from tiermem.writing.closure import Closure, ErasedTurns, closure
 from tiermem.writing.projection import Projection
 from tiermem.writing.versions import is_version_of, version_id
 
+_SAMPLED_PAGES = 32
+"""Pages that are read to tell which words are rare."""
 _TRIES = 50
 """How often an erasing is tried again because another process recorded something meanwhile."""
 
@@ -126,8 +128,13 @@ class Eraser:
     async def proposed(self, selection: Selection, reason: str) -> Proposal:
         """What `erase` would take now; nothing is written. Raises the same."""
         announced, erased = await self._select_turns(selection, reason)
-        found = await self._closure(erased)
-        before, after = await self._ledger.without(found.records, found.instead)
+        entries, found = await self._closure(erased)
+
+        def folds() -> tuple[Tier1, Tier1]:
+            left = records_left(entries, erased=found.records, instead=found.instead)
+            return Tier1.of(records_left(entries)), Tier1.of(left)
+
+        before, after = await to_thread.run_sync(folds)
         return Proposal(
             erasure=_erasure(announced, erased, found, before=before, after=after, index="untouched"),
             fingerprints=erased.words,
@@ -142,9 +149,10 @@ class Eraser:
             raise InvalidInput("the reason repeats words that are to go, and it stays: say it without them")
         return announced, erased
 
-    async def _closure(self, erased: ErasedTurns) -> Closure:
+    async def _closure(self, erased: ErasedTurns) -> tuple[Sequence[LoggedEntry], Closure]:
+        """All entries, and which of them go or change."""
         entries = await self._ledger.logged_entries()
-        return await to_thread.run_sync(lambda: closure(entries, erased))
+        return entries, await to_thread.run_sync(lambda: closure(entries, erased))
 
     async def finish(self) -> tuple[Erasure, ...]:
         """Finish what a crash left announced; without one, nothing happens."""
@@ -184,10 +192,15 @@ class Eraser:
         for _ in range(_TRIES):
             await self._ledger.catch_up()
             upto, before = await self._ledger.head(), self._ledger.tier1
-            found = await self._closure(erased)
+            entries, found = await self._closure(erased)
             # What another process recorded meanwhile may rest on the words.
             if await self._ledger.erase(
-                announced.turns, records=found.records, instead=found.instead, reason=reason, upto=upto
+                announced.turns,
+                entries=entries,
+                records=found.records,
+                instead=found.instead,
+                reason=reason,
+                upto=upto,
             ):
                 return before, found
         raise Locked(
@@ -278,10 +291,11 @@ class Eraser:
         others = dict.fromkeys(await self._ledger.locate_turns(sorted(whole - seqs)))
         rest = await self._ledger.read([one for one in others if one is not None and one not in read])
         going = (*affected, *(page for page in rest if isinstance(page, Page)))
-        pages = await self._saying_the_same(going, whole)
+        sample = await self._sample_text()
+        pages = await self._saying_the_same(going, whole, sample)
         agents = (page.agent for page in affected if page.agent is not None)
         names = (*await self._ledger.sessions(), *await self._speakers(affected, seqs), *agents)
-        words, also = await to_thread.run_sync(lambda: _words(pages, whole, names))
+        words, also = await to_thread.run_sync(lambda: _words(pages, whole, names, sample))
         return ErasedTurns(
             pages=known,
             read=cache(lambda page_id: from_thread.run(self._ledger.page, page_id)),
@@ -307,16 +321,24 @@ class Eraser:
                     chats.discard(info_chat)
         return frozenset(chats)
 
-    async def _saying_the_same(self, going: Sequence[Page], seqs: frozenset[int]) -> tuple[Page, ...]:
+    async def _sample_text(self) -> str:
+        """Text of pages from all over the log, by which rare words are known."""
+        ids = await self._ledger.page_ids()
+        read = await self._ledger.read(ids[:: len(ids) // _SAMPLED_PAGES + 1], kept=True)
+        return "\n".join(page.text for page in read if isinstance(page, Page))
+
+    async def _saying_the_same(
+        self, going: Sequence[Page], seqs: frozenset[int], sample: str
+    ) -> tuple[Page, ...]:
         """The pages of the turns that go, and those that say some of it too; of these the ones that can be
         read.
         """
         pages = {page.id: page for page in going}
-        wanted = _known_by([turn.text for turn in _turns_of(pages.values(), seqs)], ())
+        wanted = _known_by([turn.text for turn in _turns_of(pages.values(), seqs)], (), sample)
         if len(wanted.needed) > FEW:
             ids = await self._ledger.page_ids()
         elif wanted:
-            ids = await self._ledger.pages_with(wanted.needed, wanted.are_in)
+            ids = await self._ledger.pages_with(wanted.groups, wanted.are_in)
         else:
             ids = ()
         read = await self._ledger.read([page_id for page_id in ids if page_id not in pages])
@@ -411,7 +433,7 @@ def _selection_text(selection: Selection) -> str:
 
 
 def _words(
-    pages: Iterable[Page], seqs: frozenset[int], names: Iterable[str]
+    pages: Iterable[Page], seqs: frozenset[int], names: Iterable[str], sample: str
 ) -> tuple[Fingerprints, tuple[TurnAddress, ...]]:
     """What the turns that go are known by, and the turns that stay and say some of it too.
 
@@ -429,7 +451,7 @@ def _words(
             else:
                 stays += ("\n".join(line.turn.texts()), line.turn.turn_id or "")
                 saying += [line.address] * 2
-    found = _known_by(erased, (*stays, *names))
+    found = _known_by(erased, (*stays, *names), sample)
     also = dict.fromkeys(saying[place] for place in found.also if place < len(saying))
     return found, tuple(address for address in also if address is not None)
 
@@ -443,10 +465,10 @@ def _changed_units(before: Tier1, after: Tier1) -> tuple[UnitId, ...]:
     )
 
 
-def _known_by(erased: Sequence[str], stays: Sequence[str]) -> Fingerprints:
+def _known_by(erased: Sequence[str], stays: Sequence[str], sample: str) -> Fingerprints:
     """Their fingerprints; a text on which these raise something unexpected is known by all of its words."""
     try:
-        return fingerprints(erased, stays)
+        return fingerprints(erased, stays, sample=sample)
     except Exception as error:  # noqa: BLE001  # logged; whatever one text does, the words of all can go
         unexpected(error, "telling what words are known by")
     odd = [text for text in erased if not _have_fingerprints([text], [])]

@@ -629,10 +629,8 @@ class Writer:
 
     async def _reinstated_units(self) -> frozenset[UnitId]:
         """Return every unit that was ever reinstated."""
-        entries = await self._ledger.logged_entries()
-        return frozenset(
-            unit_id for entry in entries if entry.kind == "reinstated" for unit_id in entry.body["unit_ids"]
-        )
+        entries = await self._ledger.logged_entries(frozenset({"reinstated"}))
+        return frozenset(unit_id for entry in entries for unit_id in entry.body["unit_ids"])
 
     def _resting_on(self, older: Sequence[Older]) -> dict[UnitId, str]:
         """Active units all of whose spans are in these lines, with the id of the newest version."""

@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime
 from tiermem.llm.meter import has_unknown_cost, plus
 from tiermem.model import Usage
 
+NOTHING = Usage()
+
 
 class SpendingFold:
     """The usage of every day (of UTC) on which something was paid."""
@@ -26,7 +28,9 @@ class SpendingFold:
         return day in self._unpriced
 
     def pay(self, at: datetime, usage: Usage) -> None:
-        """Something was paid."""
+        """Something was paid, or nothing."""
+        if usage == NOTHING:
+            return
         day = at.astimezone(UTC).date()
         if has_unknown_cost(usage):
             self._unpriced.add(day)
