@@ -56,6 +56,28 @@ class MerkleTree:
         """The hashes of every leaf from `start` on, one after another."""
         return bytes(self._leaves[32 * start :])
 
+    def blocks(self, start: int) -> bytes:
+        """The roots of every full block of 256 leaves that ends after leaf `start`, one after another."""
+        return bytes(self._blocks[32 * (start >> _BLOCK_LEVEL) :])
+
+    def peaks(self) -> tuple[bytes, ...]:
+        """The roots of the full subtrees that the tree consists of, the largest first."""
+        return tuple(self._peaks)
+
+    def extend(self, leaves: bytes, blocks: bytes, peaks: Sequence[bytes]) -> None:
+        """Append the hashes of leaves, with what `blocks` and `peaks` gave for the larger tree.
+
+        Raises `ValueError` where these are not of a tree of that size.
+        """
+        size = len(self) + len(leaves) // 32
+        if len(leaves) % 32 or len(peaks) != size.bit_count():
+            raise ValueError(f"{len(peaks)} peaks are not of a tree of {size} leaves")
+        if len(self._blocks) + len(blocks) != 32 * (size >> _BLOCK_LEVEL):
+            raise ValueError(f"{len(blocks)} bytes are not the blocks of a tree of {size} leaves")
+        self._leaves += leaves
+        self._blocks += blocks
+        self._peaks = list(peaks)
+
     def root(self, size: int | None = None) -> bytes:
         """The root over the first `size` leaves, over all when `None`."""
         if size is not None:

@@ -27,7 +27,7 @@ class LogOptions:
 
     page_tokens: int = 1_000
     hard_limit: int = 4
-    segment_bytes: int = 16 << 20
+    segment_bytes: int = 4 << 20
     kept_bytes: int = 8 << 20
     counter: TokenCounter = field(default_factory=EstimateCounter)
     clock: Callable[[], datetime] = now

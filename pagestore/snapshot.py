@@ -18,7 +18,7 @@ from pagestore.line import MALFORMED, Fields
 from pagestore.state import OpenTurn, Run, State, Thread
 from pagestore.values import PageId, PageInfo, SessionId, SetBack, TurnTimes
 
-VERSION = 5
+VERSION = 6
 """The version of what is cached; what has another version is not read, and is made again."""
 _KEY = struct.Struct(">16sQ")
 
@@ -61,6 +61,8 @@ def dump(state: State, since: Mark) -> Fields:
         "keys": _text(b"".join(_KEY.pack(*pair) for pair in islice(state.keys.items(), since.keys, None))),
         "records": [[state.records.seq(row), state.records.kind(row)] for row in rows],
         "leaves": _text(state.tree.leaves(since.head + 1)),
+        "blocks": _text(state.tree.blocks(since.head + 1)),
+        "peaks": [_text(peak) for peak in state.tree.peaks()],
         "waiting": [
             [_thread_row(one), _waiting_rows(s.waiting)] for one, s in state.sessions.items() if s.waiting
         ],
@@ -82,7 +84,9 @@ class _Snapshot:
     pages: list[tuple[PageInfo, tuple[Run, ...]]]
     keys: list[tuple[bytes, int]]
     records: list[tuple[int, str]]
-    leaves: list[bytes]
+    leaves: bytes
+    blocks: bytes
+    peaks: list[bytes]
     waiting: list[tuple[Thread, list[OpenTurn]]]
     erasing: list[tuple[int, Fields]]
     salt: bytes
@@ -98,12 +102,15 @@ def load(state: State, content: Fields) -> bool:
         snapshot = _read(content)
     except MALFORMED:
         return False
+    try:
+        state.tree.extend(snapshot.leaves, snapshot.blocks, snapshot.peaks)
+    except ValueError:
+        return False
     _apply(state, snapshot)
     return True
 
 
 def _read(content: dict[str, Any]) -> _Snapshot:
-    leaves = b64decode(content["leaves"], validate=True)
     return _Snapshot(
         head=content["head"],
         turns=content["turns"],
@@ -112,7 +119,9 @@ def _read(content: dict[str, Any]) -> _Snapshot:
         pages=[(_page(row), tuple((f, n) for f, n in turns)) for row, turns in content["pages"]],
         keys=list(_KEY.iter_unpack(b64decode(content["keys"], validate=True))),
         records=[(seq, kind) for seq, kind in content["records"]],
-        leaves=[leaves[at : at + 32] for at in range(0, len(leaves), 32)],
+        leaves=b64decode(content["leaves"], validate=True),
+        blocks=b64decode(content["blocks"], validate=True),
+        peaks=[b64decode(peak, validate=True) for peak in content["peaks"]],
         waiting=[(_thread(row), list(_open_turns(rows))) for row, rows in content["waiting"]],
         erasing=[(seq, intent) for seq, intent in content["erasing"]],
         salt=bytes.fromhex(content["salt"]),
@@ -130,8 +139,6 @@ def _apply(state: State, snapshot: _Snapshot) -> None:
     for page, turns in snapshot.pages:
         state.add_page(page, turns)
     state.keys.update(snapshot.keys)
-    for leaf in snapshot.leaves:
-        state.tree.add(leaf)
     for seq, kind in snapshot.records:
         state.records.add(seq, kind)
     state.set_waiting(snapshot.waiting)

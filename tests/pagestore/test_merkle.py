@@ -2,6 +2,7 @@
 
 import hashlib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,3 +82,28 @@ def test_every_beginning_is_proved_and_no_other_passes(one: int, other: int) -> 
     if old < new:
         assert not verify_consistency(new, old, BIG.root(new), BIG.root(old), proof)
         assert not verify_consistency(old, new, BIG.root(old), BIG.root(new), proof[:-1])
+
+
+@given(st.integers(0, 1_100), st.integers(0, 1_100), st.integers(0, 300))
+def test_a_tree_goes_on_from_what_another_gave_of_itself(begun: int, size: int, more: int) -> None:
+    begun = min(begun, size)
+    whole, tree = tree_of(size), tree_of(begun)
+    tree.extend(whole.leaves(begun), whole.blocks(begun), whole.peaks())
+    for at in range(size, size + more):
+        tree.add(leaf_hash(b"%d" % at))
+        whole.add(leaf_hash(b"%d" % at))
+    assert len(tree) == len(whole)
+    for checked in {0, begun, size // 2, size, size + more}:
+        assert tree.root(checked) == whole.root(checked)
+    if size:
+        assert tree.inclusion(begun // 2, size) == whole.inclusion(begun // 2, size)
+
+
+@pytest.mark.parametrize("wrong", ["peaks", "blocks", "leaves"])
+def test_parts_that_are_of_no_tree_are_refused(wrong: str) -> None:
+    whole, tree = tree_of(700), tree_of(10)
+    given = {"leaves": whole.leaves(10), "blocks": whole.blocks(10), "peaks": whole.peaks()}
+    given[wrong] = given[wrong][:-1]
+    with pytest.raises(ValueError, match="not"):
+        tree.extend(**given)  # type: ignore[arg-type]
+    assert tree.root() == tree_of(10).root()
