@@ -383,6 +383,24 @@ def audit_command(
 app.command("bench")(bench_command)
 
 
+@app.command("transcripts")
+def transcripts_command(
+    folder: Annotated[
+        Path, typer.Argument(help="Samples with expected readings beside them, a folder an agent.")
+    ],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Count whose words are found, missed and invented in transcripts of coding agents."""
+    import json
+    from dataclasses import asdict
+
+    from eval.transcripts import compare_readings, readings_page
+
+    readings = compare_readings(folder)
+    typer.echo(json.dumps([asdict(one) for one in readings]) if as_json else readings_page(readings))
+
+
 @app.command("systems")
 def systems_command() -> None:
     """List the systems that can take part."""

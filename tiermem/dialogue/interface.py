@@ -7,7 +7,8 @@ it, so a bad line never leaves half a session behind.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 from pagestore import SessionId, Turn
@@ -31,6 +32,7 @@ Format = Literal[
     "letta",
     "langmem",
     "hindsight",
+    "claude-code",
     "locomo",
     "longmemeval",
 ]
@@ -46,19 +48,22 @@ _DAY = re.compile(r" \d{4}-\d{2}-\d{2}\Z")
 class ImportedTurn(Turn):
     """A turn of a file, as importers give it to `add`.
 
-    If its id is stored with other words, the turn is stored as a later version. `title` is that of its chat.
+    If its id is stored with other words, the turn is stored as a later version; with `is_record` it is known
+    all the same, since a record of a transcript never changes. `title` is that of its chat.
     """
 
     title: str | None = None
+    is_record: bool = False
 
     def plain(self) -> Turn:
         """Return the turn as any other."""
         return Turn(**{one.name: getattr(self, one.name) for one in fields(Turn)})
 
 
-def imported_turn(turn: Turn, *, title: str | None = None) -> ImportedTurn:
+def imported_turn(turn: Turn, *, title: str | None = None, is_record: bool = False) -> ImportedTurn:
     """Return a turn as importers give it to `add`, with the title of its chat."""
-    return ImportedTurn(**{one.name: getattr(turn, one.name) for one in fields(Turn)}, title=title)
+    values = {one.name: getattr(turn, one.name) for one in fields(Turn)}
+    return ImportedTurn(**values, title=title, is_record=is_record)
 
 
 def is_of_format(session: str) -> bool:
@@ -82,13 +87,15 @@ class DialogueSession:
     """What was said in one go: its turns in the order they were said. Every turn has a `turn_id`.
 
     `title` is what the chat is called, or the name of its file. With `is_file_name` the session has the name
-    of its file, which may change, for an id.
+    of its file, which may change, for an id. With `has_records` its turns are records of a transcript, each
+    known by its id alone, whatever its words are.
     """
 
     session: SessionId
     turns: tuple[Turn, ...]
     title: str | None = None
     is_file_name: bool = False
+    has_records: bool = False
 
     @property
     def chat(self) -> str:
@@ -97,19 +104,21 @@ class DialogueSession:
 
     def imported_turns(self) -> tuple[ImportedTurn, ...]:
         """Return the turns as importers give them to `add`."""
-        return tuple(imported_turn(turn, title=self.title) for turn in self.turns)
+        return tuple(imported_turn(turn, title=self.title, is_record=self.has_records) for turn in self.turns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     """Sessions that belong together. `space_hint` names the space they ask for, `None` for none.
 
-    `notes` say how the file was read where it might be read otherwise.
+    `notes` say how the file was read where it might be read otherwise. `left_out` counts by kind what of a
+    transcript is no turn of it: hidden reasoning, for example.
     """
 
     space_hint: str | None
     sessions: tuple[DialogueSession, ...]
     notes: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def turns(self) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, get_args
@@ -87,7 +87,7 @@ def read_dialogue(
             )
     except InvalidInput as error:
         raise NotDialogue(f"{name!r} is not dialogue: {error}") from error
-    _require_turns(name, sum(conversation.turns for conversation in conversations), skipped)
+    _require_turns(name, conversations, skipped)
     if on_skipped is not None:
         for reason in skipped:
             on_skipped(f"{name!r}, {reason}")
@@ -101,11 +101,16 @@ def read_dialogue(
     return conversations
 
 
-def _require_turns(name: str, turns: int, skipped: list[str]) -> None:
-    """Raise `NotDialogue` where no turn was read, or fewer turns than records were skipped."""
+def _require_turns(name: str, conversations: Sequence[Conversation], skipped: list[str]) -> None:
+    """Raise `NotDialogue` where no turn was read, or fewer turns than records were skipped.
+
+    What a transcript of records holds is certain, however many of its lines are damaged.
+    """
+    turns = sum(conversation.turns for conversation in conversations)
+    has_records = any(session.has_records for one in conversations for session in one.sessions)
     if skipped and not turns:
         raise NotDialogue(f"{name!r} is not dialogue: {skipped[0]}. {OTHER_FORMAT}")
-    if len(skipped) > turns:
+    if len(skipped) > turns and not has_records:
         raise NotDialogue(
             f"{name!r} is not dialogue: {len(skipped):,} of {len(skipped) + turns:,} records cannot be read, "
             f"the first of them {skipped[0]}. {OTHER_FORMAT}"

@@ -98,7 +98,8 @@ class _Edits:
 async def _edits(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> _Edits:
     """Find imported turns whose ids are stored with other words, and what each of them is.
 
-    The same speaker at the same time makes it a version of the stored message; else it is another message.
+    A record is the stored one, with its words. Else the same speaker at the same time makes it a version of
+    the stored message; anything else is another message.
     """
     messages = {
         n: turn for n, turn in enumerate(turns) if isinstance(turn, ImportedTurn) and not is_placed(turn)
@@ -109,13 +110,25 @@ async def _edits(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> _
         return _Edits(turns={}, new=0)
     stored = await read_stored(ledger, session, {turn.agent for turn in taken.values()})
     versions = versions_by_message(one.turn for one in stored if one.turn is not None)
-    edited = {n: turn for n, turn in taken.items() if is_version(turn, versions.get(message_of(turn), ()))}
-    others = {n: replace(turn, turn_id=own_id(turn)) for n, turn in taken.items() if n not in edited}
+    records = {
+        n: versions[message_of(turn)][0]
+        for n, turn in taken.items()
+        if turn.is_record and message_of(turn) in versions
+    }
+    edited = {
+        n: turn
+        for n, turn in taken.items()
+        if n not in records and is_version(turn, versions.get(message_of(turn), ()))
+    }
+    others = {
+        n: replace(turn, turn_id=own_id(turn))
+        for n, turn in taken.items()
+        if n not in edited and n not in records
+    }
     how = await ledger.taken(session, tuple(others.values()))
     known = dict(zip(others, how, strict=True))
-    found: dict[int, Turn | None] = {
-        n: None if known[n] == "erased" else turn for n, turn in others.items() if known[n] != "other"
-    }
+    found: dict[int, Turn | None] = dict(records)
+    found |= {n: None if known[n] == "erased" else turn for n, turn in others.items() if known[n] != "other"}
     new = 0
     for n, turn in (edited | {n: turn for n, turn in others.items() if n not in found}).items():
         known_versions = versions.setdefault(message_of(turn), [])

@@ -4,6 +4,7 @@ from tiermem.dialogue.formats import (
     benchmarks,
     chatgpt,
     claude,
+    claude_code,
     discord,
     finetuning,
     hindsight,
@@ -23,6 +24,7 @@ from tiermem.dialogue.formats import (
 from tiermem.dialogue.formats.source import Reader, Source
 
 READERS: tuple[Reader, ...] = (
+    claude_code.READER,
     subtitles.READER,
     table.READER,
     finetuning.READER,

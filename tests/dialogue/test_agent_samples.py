@@ -1,0 +1,20 @@
+"""Published samples of coding agents: every turn of the person is found, and none is invented."""
+
+from pathlib import Path
+
+import pytest
+
+from eval.transcripts import compare_readings
+
+READ = ("claude-code",)
+"""Agents whose transcripts are read."""
+
+
+@pytest.mark.parametrize("agent", READ)
+def test_every_turn_of_the_person_is_found_and_none_is_invented(shared: Path, agent: str) -> None:
+    folder = shared / "data" / "agents"
+    if not folder.is_dir():
+        pytest.skip(f"no samples of coding agents at {folder}")
+    readings = [one for one in compare_readings(folder) if one.agent == agent]
+    assert readings
+    assert [one for one in readings if one.error or one.missed or one.invented] == []

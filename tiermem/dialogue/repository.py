@@ -1,0 +1,80 @@
+"""Knows the repository of a directory: worktrees and clones of one repository have the same id.
+
+Nothing is run and nothing is written: `.git`, `commondir` and `config` are read.
+"""
+
+from __future__ import annotations
+
+import configparser
+import hashlib
+import re
+from functools import lru_cache
+from pathlib import Path
+
+_URL = re.compile(
+    r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?(?P<host>[^/:\s]+)(?::\d+(?=/))?[:/]+(?P<path>\S+)"
+)
+_NETWORK = ("//", "\\\\")
+"""How paths of a network begin: they are not looked at."""
+
+
+@lru_cache(maxsize=4096)
+def repository_of(directory: str | None, remote: str | None = None) -> str | None:
+    """Return the id of the repository of a directory; `None` where none is known.
+
+    It is a hash of the address of the remote `origin`: of `remote` if given, else as the repository on this
+    machine has it. A repository without a remote is known by its git directory, which its worktrees share.
+    """
+    if remote:
+        return _hash(_without_protocol(remote))
+    common = _git_directory(directory) if directory and not directory.startswith(_NETWORK) else None
+    if common is None:
+        return None
+    address = _origin(common)
+    return _hash(str(common) if address is None else _without_protocol(address))
+
+
+def _hash(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _without_protocol(address: str) -> str:
+    """`github.com/ann/loom` of every way to write its address; a path as it is."""
+    found = _URL.fullmatch(address.strip())
+    if found is None:
+        return address.strip()
+    path = found["path"].rstrip("/").removesuffix(".git")
+    return f"{found['host'].lower()}/{path}"
+
+
+def _git_directory(directory: str) -> Path | None:
+    """The git directory that all worktrees of the repository share; `None` outside of one."""
+    start = Path(directory)
+    if not start.is_absolute():
+        return None
+    try:
+        for place in (start, *start.parents):
+            git = place / ".git"
+            if git.is_dir():
+                return git.resolve()
+            if git.is_file():
+                return _shared_directory(git)
+    except (OSError, ValueError):
+        return None  # a directory that may not be read is of no known repository
+    return None
+
+
+def _shared_directory(git: Path) -> Path:
+    """The shared git directory that the file `.git` of a worktree or a submodule names."""
+    own = (git.parent / git.read_text("utf-8").removeprefix("gitdir:").strip()).resolve()
+    common = own / "commondir"
+    return (own / common.read_text("utf-8").strip()).resolve() if common.is_file() else own
+
+
+def _origin(git: Path) -> str | None:
+    config = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    try:
+        config.read_string((git / "config").read_text("utf-8"))
+    except (OSError, ValueError, configparser.Error):
+        return None  # without a config that can be read it has no remote that is known
+    return config.get('remote "origin"', "url", fallback=None)
