@@ -6,7 +6,7 @@ import pytest
 
 from eval.transcripts import compare_readings
 
-READ = ("claude-code",)
+READ = ("claude-code", "codex")
 """Agents whose transcripts are read."""
 
 

@@ -91,3 +91,50 @@ def kinds(turns: Sequence[Turn]) -> list[str]:
 def only(conversation: Conversation) -> DialogueSession:
     (session,) = conversation.sessions
     return session
+
+
+class Codex:
+    """A transcript of Codex that is being written."""
+
+    def __init__(self, session: str = "01a1-c0de", **known: Any) -> None:
+        self.session = session
+        self.lines: list[str] = []
+        meta = {"id": session, "cwd": "/nowhere/loom", "cli_version": "0.155.0", "source": "cli"}
+        self.record("session_meta", {**meta, **known})
+
+    def record(self, kind: str, payload: dict[str, Any], **fields: Any) -> None:
+        number = len(self.lines)
+        moment = f"2026-09-20T17:{number // 60:02}:{number % 60:02}.000Z"
+        line = {"timestamp": moment, "ordinal": number, "type": kind, "payload": payload}
+        self.lines.append(json.dumps({**line, **fields}))
+
+    def event(self, kind: str, **fields: Any) -> None:
+        self.record("event_msg", {"type": kind, **fields})
+
+    def item(self, kind: str, **fields: Any) -> None:
+        self.event("item_completed", thread_id=self.session, item={"type": kind, **fields})
+
+    def message(self, role: str, *texts: str, kinds: Sequence[str] | None = None) -> None:
+        part = "output_text" if role == "assistant" else "input_text"
+        payload: dict[str, Any] = {
+            "type": "message",
+            "role": role,
+            "content": [{"type": part, "text": text} for text in texts],
+        }
+        if kinds is not None:
+            payload["internal_chat_message_metadata_passthrough"] = {"content_item_kinds": list(kinds)}
+        self.record("response_item", payload)
+
+    def call(self, name: str, given: Any, call_id: str = "c1", **fields: Any) -> None:
+        key = "input" if fields.get("type") == "custom_tool_call" else "arguments"
+        payload = {"type": "function_call", "name": name, key: given, "call_id": call_id}
+        self.record("response_item", {**payload, **fields})
+
+    def result(self, output: Any, call_id: str = "c1", kind: str = "function_call_output") -> None:
+        self.record("response_item", {"type": kind, "call_id": call_id, "output": output})
+
+    def text(self) -> str:
+        return "".join(f"{line}\n" for line in self.lines)
+
+    def read(self, **options: Any) -> Conversation:
+        return read_text(self.text(), **options)

@@ -33,6 +33,7 @@ Format = Literal[
     "langmem",
     "hindsight",
     "claude-code",
+    "codex",
     "locomo",
     "longmemeval",
 ]

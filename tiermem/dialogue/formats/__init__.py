@@ -5,6 +5,7 @@ from tiermem.dialogue.formats import (
     chatgpt,
     claude,
     claude_code,
+    codex,
     discord,
     finetuning,
     hindsight,
@@ -25,6 +26,7 @@ from tiermem.dialogue.formats.source import Reader, Source
 
 READERS: tuple[Reader, ...] = (
     claude_code.READER,
+    codex.READER,
     subtitles.READER,
     table.READER,
     finetuning.READER,

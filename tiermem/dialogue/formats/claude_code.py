@@ -47,7 +47,7 @@ from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.messages import words_of
 
 AGENT: Final = "claude-code"
-_NEWEST_TESTED = (2, 1, 240)
+_NEWEST_TESTED = (2, 1, 221)
 """The newest version whose records were tested."""
 
 _MESSAGES = ("user", "assistant")

@@ -1,6 +1,6 @@
 """What texts in transcripts of Claude Code are: words of the person, or which text of a program.
 
-The texts of programs are those of versions 2.0.64 to 2.1.240. Each is recognised by how the text begins,
+The texts of programs are those of versions 2.0 to 2.1.2xx. Each is recognised by how the text begins,
 never by words within it: a person may speak of them.
 """
 
