@@ -79,10 +79,11 @@ class Settings(BaseSettings):
     """Directory that holds the MiniLM weights, instead of looking for them."""
 
     index: str = EMBEDDED
-    """`embedded` (one file in the directory of the pages), `memory` (in this process, nothing written, made
-    again from pages and ledger at each opening), `pgvector` (in the database of a store in PostgreSQL), the
-    `http://` or `https://` URL of a Qdrant server, the `postgresql://` URL of a database with pgvector; or
-    one that an installed package brings (`tiermem.indexes`).
+    """`embedded` (one file in the directory of the pages, or tables in the database of a store in
+    PostgreSQL), `memory` (in this process, nothing written, made again from pages and ledger at each
+    opening), `pgvector` (in the database of a store in PostgreSQL, and searched there), the `http://` or
+    `https://` URL of a Qdrant server, the `postgresql://` URL of a database with pgvector; or one that an
+    installed package brings (`tiermem.indexes`).
     """
     index_api_key: SecretStr | None = None
     """Key for the Qdrant server."""

@@ -55,18 +55,13 @@ def open_memory(new_address: NewAddress, request: pytest.FixtureRequest) -> Iter
         path = options.pop("path", None) or new_address("store")
         if path == ":memory:" and is_on_postgresql(request.config):
             path = new_address(f"memory {len(opened)}")
-        memory = tiermem.open(path, **(index_beside(path) | options))
+        memory = tiermem.open(path, **options)
         opened.append(memory)
         return memory
 
     yield _open
     for memory in opened:
         memory.close()
-
-
-def index_beside(address: Path | str) -> dict[str, Any]:
-    """What to give `tiermem.open` so that the index is kept where the store is."""
-    return {"index": "pgvector"} if str(address).startswith("postgresql:") else {}
 
 
 def tell(memory: tiermem.Memory) -> None:
@@ -79,7 +74,7 @@ def tell(memory: tiermem.Memory) -> None:
 
 def build_dialogue_store(address: Path | str) -> None:
     """Build a store of the dialogue, summarised and closed; to copy it takes a fifth of that time."""
-    with tiermem.open(address, **OPTIONS, **index_beside(address), embedder=HashEmbedder()) as memory:
+    with tiermem.open(address, **OPTIONS, embedder=HashEmbedder()) as memory:
         tell(memory)
         memory.flush()
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import tiermem
-from tests.api.conftest import index_beside
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable, IndexMismatch, InvalidInput
 
@@ -27,17 +26,15 @@ def weights() -> None:
 def test_it_finds_and_an_index_made_with_the_other_precision_is_refused_until_reindexed(
     address: Path | str,
 ) -> None:
-    with tiermem.open(address, **index_beside(address), engine="local", embedder="minilm:int8") as memory:
+    with tiermem.open(address, engine="local", embedder="minilm:int8") as memory:
         memory.add(SAID, session="s1")
         memory.flush()
         found = memory.search("which pet does she have?", kind="turns", limit=1)
         assert "Biscuit" in found[0].text
         assert memory.ask("Which pet does she have?").probability is not None
     with pytest.raises(IndexMismatch, match="int8"):
-        tiermem.open(address, **index_beside(address), engine="local", embedder="minilm")
-    with tiermem.open(
-        address, **index_beside(address), engine="local", embedder="minilm", reindex=True
-    ) as memory:
+        tiermem.open(address, engine="local", embedder="minilm")
+    with tiermem.open(address, engine="local", embedder="minilm", reindex=True) as memory:
         memory.reindex()
         assert "Biscuit" in memory.search("which pet does she have?", kind="turns", limit=1)[0].text
 

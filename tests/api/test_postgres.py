@@ -5,20 +5,23 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tiermem
-from pagestore import Page, SpaceId
+from pagestore import Page, SessionId, SpaceId
 from pagestore.errors import Inaccessible, NewerFormat, NotAStore
 from tests.api.conftest import DIALOGUE, OPTIONS, tell
 from tests.postgres import PostgresServer, execute, values_in
 from tiermem.api import AsyncMemory
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import ErasedMeanwhile, InvalidInput, UnknownId
+from tiermem.index.features import IS_EMPTY, pack, unit_features
+from tiermem.index.segments import decode_segment
+from tiermem.index.values import Entry
 from tiermem.model import AskStep
 from tiermem.storage.postgres.database import Database
 from tiermem.storage.postgres.lines import PostgresLines
@@ -81,10 +84,25 @@ def test_a_second_process_finds_what_the_first_was_told_and_writes_too(
     assert len(memory.answers()) == 1
 
 
-def test_two_processes_fill_and_search_one_index_in_the_database(url: str) -> None:
-    with open_memory(url, index="pgvector") as memory:
+IN_DATABASE = pytest.mark.parametrize("index", ["embedded", "pgvector"])
+"""Both indexes that are in the database of a store."""
+
+
+def turns_indexed(url: str, index: str) -> list[str]:
+    """The ids of turns that an index in the database holds, as often as it does."""
+    if index == "pgvector":
+        found = execute(url, "SELECT entry FROM tiermem_index.points WHERE collection = 'turns'")
+        return [entry for (entry,) in found]
+    segments = execute(url, "SELECT start, body FROM tiermem_rows.segments WHERE space LIKE 'turns %'")
+    blocks = [decode_segment(body, start, HashEmbedder().dimensions) for start, body in segments]
+    return [str(row["seq"]) for block in blocks for row in block.rows if not row["flags"] & IS_EMPTY]
+
+
+@IN_DATABASE
+def test_two_processes_fill_and_search_one_index_in_the_database(url: str, index: str) -> None:
+    with open_memory(url, index=index) as memory:
         fill = [
-            subprocess.Popen([sys.executable, "-W", "error", "-c", FILL, url, name])
+            subprocess.Popen([sys.executable, "-W", "error", "-c", FILL, url, name, index])
             for name in ("ann", "bob")
         ]
         assert [process.wait(120) for process in fill] == [0, 0]
@@ -94,16 +112,15 @@ def test_two_processes_fill_and_search_one_index_in_the_database(url: str) -> No
         assert not memory.stats().problems
         assert memory.stats().index_pending == 0
         turns = memory.stats().turns
-    rows = "SELECT count(*), count(DISTINCT entry) FROM tiermem_index.points WHERE collection = 'turns'"
-    assert execute(url, rows) == [(turns, turns)]
-    assert turns == 40
+    indexed = turns_indexed(url, index)
+    assert len(indexed) == len(set(indexed)) == turns == 40
 
 
 FILL = """
 import sys, tiermem
-url, name = sys.argv[1:]
+url, name, index = sys.argv[1:]
 with tiermem.open(
-    url, engine="local", embedder="hashed", distil="inline", index="pgvector", page_tokens=100
+    url, engine="local", embedder="hashed", distil="inline", index=index, page_tokens=100
 ) as memory:
     for number in range(20):
         memory.add(f"{name} put lamp {number} in the attic of house {number}.", speaker=name, session=name)
@@ -112,57 +129,100 @@ with tiermem.open(
 """
 
 
-def test_a_process_that_is_killed_while_it_fills_the_index_leaves_no_gap(url: str) -> None:
+@IN_DATABASE
+def test_a_process_that_is_killed_while_it_fills_the_index_leaves_no_gap(url: str, index: str) -> None:
     kill = FILL.replace("import sys, tiermem", KILLING)
-    killed = subprocess.run([sys.executable, "-c", kill, url, "ann"], check=False, timeout=120)
+    killed = subprocess.run([sys.executable, "-c", kill, url, "ann", index], check=False, timeout=120)
     assert killed.returncode == -signal.SIGKILL
-    (before,) = execute(url, "SELECT count(*) FROM tiermem_index.points WHERE collection = 'turns'")
-    with open_memory(url, index="pgvector") as memory:
+    before = len(turns_indexed(url, index))
+    with open_memory(url, index=index) as memory:
         memory.flush()
         turns = memory.stats().turns
-        assert before[0] < turns
+        assert before < turns
         assert memory.stats().index_pending == 0
-    rows = "SELECT count(*) FROM tiermem_index.points WHERE collection = 'turns'"
-    assert execute(url, rows) == [(turns,)]
+    found = turns_indexed(url, index)
+    assert len(found) == len(set(found)) == turns
 
 
 KILLING = """
 import os, signal, sys, tiermem
 from tiermem.index.postgres import PostgresIndex
-set_mark, marks = PostgresIndex.set_mark, []
-async def set_mark_or_die(self, *given):
-    await set_mark(self, *given)
-    marks.append(given)
-    if len(marks) == 9:
-        os.kill(os.getpid(), signal.SIGKILL)
-PostgresIndex.set_mark = set_mark_or_die
+from tiermem.index.table import TableIndex
+marks = []
+def kill_in(kind):
+    set_mark = kind.set_mark
+    async def set_mark_or_die(self, *given):
+        await set_mark(self, *given)
+        marks.append(given)
+        if len(marks) == 9:
+            os.kill(os.getpid(), signal.SIGKILL)
+    kind.set_mark = set_mark_or_die
+kill_in(PostgresIndex)
+kill_in(TableIndex)
 """
 
 
-def test_words_that_one_process_erases_leave_the_index_of_all(url: str) -> None:
-    with open_memory(url, index="pgvector") as memory:
+@IN_DATABASE
+def test_words_that_one_process_erases_leave_the_index_of_all(url: str, index: str) -> None:
+    with open_memory(url, index=index) as memory:
         tell(memory)
         memory.flush()
-        subprocess.run([sys.executable, "-W", "error", "-c", ERASE, url], check=True, timeout=120)
-        rows = "SELECT entry FROM tiermem_index.points WHERE collection = 'turns'"
-        assert len(execute(url, rows)) == len(DIALOGUE) - 1
+        erase = [sys.executable, "-W", "error", "-c", ERASE, url, index]
+        subprocess.run(erase, check=True, timeout=120)
+        assert len(turns_indexed(url, index)) == len(DIALOGUE) - 1
         assert "chicken" not in " ".join(one.text for one in memory.search("Biscuit allergic to chicken"))
         memory.add("Biscuit likes fish.", speaker="Caroline")
         memory.flush()
-        assert len(execute(url, rows)) == len(DIALOGUE)
+        assert len(turns_indexed(url, index)) == len(DIALOGUE)
         assert not memory.stats().problems
         receipt = memory.erase(session="s2", reason="asked to")
         assert receipt.leftovers.clean
-        assert "tiermem_index" in receipt.not_reached
-        assert len(execute(url, rows)) == 3
+        assert {"embedded": "tiermem_rows", "pgvector": "tiermem_index"}[index] in receipt.not_reached
+        assert len(turns_indexed(url, index)) == 3
 
 
 ERASE = """
 import sys, tiermem
-with tiermem.open(sys.argv[1], engine="local", embedder="hashed", index="pgvector") as memory:
+with tiermem.open(sys.argv[1], engine="local", embedder="hashed", index=sys.argv[2]) as memory:
     receipt = memory.erase(turn="t2", session="s1", reason="asked to")
     assert receipt.erasure.index == "removed" and receipt.leftovers.clean, receipt
 """
+
+
+def test_what_was_erased_is_in_no_table_of_the_index_and_in_dead_rows_until_vacuum_full(url: str) -> None:
+    """Dead rows are read from the file of the table, as their operator could."""
+    words = "Biscuit is allergic to chicken."
+    with open_memory(url) as memory:
+        memory.add({"speaker": "Caroline", "text": words, "id": "t1"}, session="s1")
+        memory.add("The ferry leaves at nine.", speaker="Ann", session="s2")
+        memory.flush()
+        terms = pack_terms(words)
+        assert terms in b"".join(value for _, _, value in values_in(url))
+        assert memory.erase(turn="t1", session="s1", reason="asked to").leftovers.clean
+        assert terms not in b"".join(value for _, _, value in values_in(url))
+    assert terms in file_of(url, "tiermem_rows.segments")
+    execute(url, "VACUUM FULL tiermem_rows.segments")
+    assert terms not in file_of(url, "tiermem_rows.segments")
+
+
+def pack_terms(text: str) -> bytes:
+    """The hashes of the words of a text as a segment holds them."""
+    entry = Entry(id="", session=SessionId(""), text=text)
+    return pack([unit_features(entry)], {}, 1).terms.tobytes()
+
+
+def file_of(url: str, table: str) -> bytes:
+    """What the files of a table hold on the disk of the server, large values of it too."""
+    execute(url, "CHECKPOINT")
+    names = execute(
+        url,
+        "SELECT current_setting('data_directory') || '/' || pg_relation_filepath(oid) FROM pg_class"
+        " WHERE oid = %s::regclass"
+        " OR oid = (SELECT reltoastrelid FROM pg_class WHERE oid = %s::regclass)",
+        table,
+        table,
+    )
+    return b"".join(Path(name).read_bytes() for (name,) in names)
 
 
 def test_names_in_the_index_are_looked_through_for_leftovers(url: str) -> None:
@@ -174,26 +234,84 @@ def test_names_in_the_index_are_looked_through_for_leftovers(url: str) -> None:
         assert found == {"tiermem.lines", "tiermem_index.points"}
 
 
-def test_an_index_that_was_restored_from_elsewhere_is_made_again(url: str) -> None:
-    with open_memory(url, index="pgvector") as memory:
+def test_marks_of_the_index_of_the_space_are_looked_through_for_leftovers(url: str) -> None:
+    with open_memory(url) as memory, open_memory(url, space="other") as other:
+        tell(memory)
+        tell(other)
+        memory.flush()
+        other.flush()
+        change = "UPDATE tiermem_rows.spaces SET digest = 'never learned to swim' WHERE space LIKE %s"
+        execute(url, change, "% other@%")
+        words = ["never learned to swim"]
+        assert {one.file for one in memory.leftover_scan(words).found} == {"tiermem.lines"}
+        execute(url, change, "% default@%")
+        assert {one.file for one in memory.leftover_scan(words).found} == {
+            "tiermem.lines",
+            "tiermem_rows.spaces",
+        }
+
+
+@IN_DATABASE
+def test_an_index_that_was_restored_from_elsewhere_is_made_again(url: str, index: str) -> None:
+    with open_memory(url, index=index) as memory:
         tell(memory)
         memory.flush()
-    execute(url, "UPDATE tiermem_index.marks SET digest = 'another'")
-    with open_memory(url, index="pgvector") as memory:
+    change = {
+        "embedded": "UPDATE tiermem_rows.spaces SET digest = 'another'",
+        "pgvector": "UPDATE tiermem_index.marks SET digest = 'another'",
+    }
+    execute(url, change[index])
+    with open_memory(url, index=index) as memory:
         memory.flush()
         assert memory.stats().index_pending == 0
         assert not memory.stats().problems
 
 
-def test_a_store_with_an_index_of_another_embedder_is_read_by_words(url: str) -> None:
-    with open_memory(url, index="pgvector") as memory:
+@IN_DATABASE
+def test_a_store_with_an_index_of_another_embedder_is_read_by_words(url: str, index: str) -> None:
+    with open_memory(url, index=index) as memory:
         tell(memory)
         memory.flush()
-    with open_memory(url, index="pgvector", read_only=True, embedder=HashEmbedder(64)) as reader:
+    with open_memory(url, index=index, read_only=True, embedder=HashEmbedder(64)) as reader:
         answer = reader.ask("What is Biscuit allergic to?")
         assert "chicken" in answer.text
         assert "built with" in str(answer.trace.degradations)
         assert reader.stats().turns == len(DIALOGUE)
+
+
+def test_a_store_opened_read_only_is_searched_by_meaning_as_others_left_the_index(url: str) -> None:
+    with open_memory(url) as memory:
+        tell(memory)
+        memory.flush()
+        with open_memory(url, read_only=True) as reader:
+            answer = reader.ask("What is Biscuit allergic to?")
+            assert "chicken" in answer.text
+            assert answer.trace.degradations == ()
+
+
+def test_nothing_is_embedded_again_when_a_store_is_opened_again(url: str) -> None:
+    with open_memory(url) as memory:
+        tell(memory)
+        memory.flush()
+    embedder = Counting()
+    with open_memory(url, embedder=embedder) as memory:
+        memory.flush()
+        assert memory.stats().index_pending == 0
+        assert memory.stats().turns == len(DIALOGUE)
+        assert embedder.texts == 0
+        memory.add("Biscuit likes fish.", speaker="Caroline")
+        memory.flush()
+        assert embedder.texts > 0
+
+
+class Counting(HashEmbedder):
+    """Counts what it embeds."""
+
+    texts = 0
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.texts += len(texts)
+        return await super().embed(texts)
 
 
 def test_pgvector_is_for_stores_in_a_database(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.api.conftest import OpenMemory
 from tests.stores import NewAddress
 from tiermem.errors import IndexUnavailable
 from tiermem.index.postgres import PostgresIndex
-from tiermem.index.row_index import RowIndex
+from tiermem.index.row_index import RowIndex, SegmentIndex
 from tiermem.model import Evidence
 from tiermem.reading import Kind
 from tiermem.reading.search import MODES
@@ -110,7 +110,7 @@ def test_private_turns_change_nothing_where_the_index_is_out_of_use(
     async def fails(*_: object) -> None:
         raise IndexUnavailable("out of use")
 
-    for index in (RowIndex, PostgresIndex):
+    for index in (RowIndex, SegmentIndex, PostgresIndex):
         monkeypatch.setattr(index, "mark", fails)
     without_others, with_others = map(search_all, memories)
     hold_alike(without_others, with_others)

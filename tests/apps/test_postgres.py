@@ -54,7 +54,20 @@ def test_commands_take_the_url_of_a_database(url: str, tmp_path: Path) -> None:
     assert "postgresql://postgres@" in run("doctor", *there, "--json", code=doctor_code(*there))
 
 
-def test_the_index_in_the_database_is_examined_and_made_again(
+def test_the_index_in_the_database_is_examined_and_made_again(url: str, tmp_path: Path) -> None:
+    chat, there = tmp_path / "chat.txt", ("--store", url)
+    chat.write_text("Ann: Biscuit is allergic to chicken.\nBob: No treats then.\n", encoding="utf-8")
+    run("ingest", str(chat), *there, "--engine", "local")
+    assert read_index_finding(*there) == ("good", "embedded: in the database of the store")
+    count = "SELECT sum(rows)::integer FROM tiermem_rows.segments WHERE space LIKE 'turns %'"
+    assert execute(url, count) == [(2,)]
+    execute(url, "UPDATE tiermem_rows.segments SET body = ''")
+    run("reindex", *there)
+    assert execute(url, count) == [(2,)]
+    assert "chicken" in run("ask", "What is Biscuit allergic to?", *there, "--engine", "local")
+
+
+def test_the_index_with_pgvector_is_examined_and_made_again(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat, there = tmp_path / "chat.txt", ("--store", url)
@@ -111,7 +124,6 @@ def test_the_guide_lists_the_commands_that_need_a_directory_and_they_say_what_to
     refused = {
         "backup": ((url, file), "`pg_dump --schema tiermem` writes all of it"),
         "keys": (("list", *there), "name the file of keys with --keys"),
-        "reindex": (there, "each opening makes the index from the log"),
         "restore": ((file, url), "`pg_restore` reads what `pg_dump` wrote"),
         "serve": (there, "name the file of keys with --keys"),
     }

@@ -29,7 +29,8 @@ from tiermem.index.folder import FILE
 from tiermem.index.interface import Compacts, Exclusive, Index, Shows
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.row_index import COLLECTIONS, RowIndex
-from tiermem.index.segments import SegmentFile
+from tiermem.index.segment_file import SegmentFile
+from tiermem.index.segments import SpaceState
 from tiermem.index.testing import (
     ANN,
     BOB,
@@ -61,9 +62,9 @@ def files_with(path: Path, needles: list[bytes]) -> list[str]:
 
 def connection_of(index: RowIndex) -> sqlite3.Connection:
     """The connection to the file of an index."""
-    assert index._file is not None
-    assert index._file._connection is not None
-    return index._file._connection
+    assert isinstance(index._segments, SegmentFile)
+    assert index._segments._connection is not None
+    return index._segments._connection
 
 
 class TestEmbeddedIndex(IndexContract):
@@ -411,7 +412,8 @@ from typing import Any
 from pagestore import SpaceId
 from tiermem.index.embedded import look_at_embedded, open_embedded
 from tiermem.index.row_index import COLLECTIONS, RowIndex
-from tiermem.index.segments import SegmentFile
+from tiermem.index.segment_file import SegmentFile
+from tiermem.index.segments import SpaceState
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index.testing import entry, upto
 
@@ -459,7 +461,8 @@ from pathlib import Path
 from typing import Any
 from tiermem.index.embedded import look_at_embedded, open_embedded
 from tiermem.index.row_index import COLLECTIONS, RowIndex
-from tiermem.index.segments import SegmentFile
+from tiermem.index.segment_file import SegmentFile
+from tiermem.index.segments import SpaceState
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index.testing import ANN
 
@@ -520,13 +523,13 @@ async def test_searching_waits_for_no_disk_while_this_process_writes(
 
     append = SegmentFile.append
 
-    def wait(self: SegmentFile, *args: Any, **kwargs: Any) -> int:
+    def wait(self: SegmentFile, *args: Any, **kwargs: Any) -> SpaceState:
         writing.set()
         assert written.wait(100)
         return append(self, *args, **kwargs)
 
     monkeypatch.setattr(SegmentFile, "append", wait)
-    thread = threading.Thread(target=index._write)
+    thread = threading.Thread(target=index._write_all)
     thread.start()
     try:
         assert await anyio.to_thread.run_sync(writing.wait, 60)

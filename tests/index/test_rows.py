@@ -43,7 +43,7 @@ from tiermem.index.features import (
     quantise,
 )
 from tiermem.index.rows import ALL_ROWS, TIES, RowFilter, RowQuery, Rows, multiply
-from tiermem.index.segments import SegmentFile
+from tiermem.index.segment_file import SegmentFile
 from tiermem.reading.question import read_question
 from tiermem.reading.ranking import cover_by_pieces
 

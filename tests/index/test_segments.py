@@ -1,4 +1,4 @@
-"""Segments: rows in one file, whatever ends the process, fills the disk or damages the file."""
+"""Segments: rows in a file or a database, whatever ends the process, fills the disk or damages the file."""
 
 import random
 import sqlite3
@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol
 
 import numpy as np
 import pytest
@@ -15,11 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore import History, SpaceId
+from pagestore.errors import NotAStore
 from tests.index.conftest import QUICK
+from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexFull, IndexMismatch, IndexUnavailable, MemoryClosed, SummaryIndexError
-from tiermem.index import segments
+from tiermem.index import segment_file, segments
 from tiermem.index.features import IS_EMPTY, ITEM_TYPES, Block, RowFeatures, join_blocks, pack
-from tiermem.index.segments import LARGEST, SIZES, SegmentFile, SpaceState
+from tiermem.index.segment_file import SegmentFile
+from tiermem.index.segments import LARGEST, SIZES, LoadedRows, SegmentStore, SpaceState
+from tiermem.index.table import SegmentTable
+from tiermem.storage.postgres.database import acquire_database
 
 ONE, TWO = SpaceId("one"), SpaceId("two")
 WIDTH = 16
@@ -35,6 +41,33 @@ def stored(file: Path) -> Iterator[SegmentFile]:
     opened = SegmentFile(file, WIDTH)
     yield opened
     opened.close()
+
+
+class OpenSegments(Protocol):
+    """Opens the same segments each time, which are closed after the test."""
+
+    def __call__(self, *, read_only: bool = False) -> SegmentStore: ...
+
+
+@pytest.fixture(params=["file", "table"])
+def open_segments(request: pytest.FixtureRequest, file: Path) -> Iterator[OpenSegments]:
+    """Segments of each kind: what a test that takes this says is so of both."""
+    opened: list[SegmentStore] = []
+    url = request.getfixturevalue("postgres").create_database() if request.param == "table" else None
+
+    def open_one(*, read_only: bool = False) -> SegmentStore:
+        if url is None:
+            one: SegmentStore = SegmentFile(file, WIDTH, read_only=read_only)
+        else:
+            database = acquire_database(url, read_only=read_only, create=True)
+            table = one = SegmentTable(database, HashEmbedder(WIDTH), read_only=read_only)
+            table.prepare(fresh=False)
+        opened.append(one)
+        return one
+
+    yield open_one
+    for one in opened:
+        one.close()
 
 
 def block_of(seqs: Sequence[int]) -> Block:
@@ -63,9 +96,9 @@ def upto(seq: int) -> History:
     return History(seq=seq, digest=f"h{seq}")
 
 
-def sizes(stored: SegmentFile, space: SpaceId = ONE) -> list[int]:
-    assert stored._connection is not None
-    return [one.rows for one in segments._list_segments(stored._connection, space)]
+def sizes(stored: SegmentStore, space: SpaceId = ONE) -> list[int]:
+    with stored._begin(space) as transaction:
+        return [one.rows for one in stored._list(transaction, space)]
 
 
 steps = st.lists(
@@ -93,8 +126,8 @@ def test_what_is_loaded_is_what_was_written(steps: list[tuple[str, int]], seed: 
             match step:
                 case "append":
                     block = block_of(range(seq, seq + count))
-                    assert stored.append(ONE, block, mark=upto(seq)) == len(expected.rows)
                     expected, seq = join_blocks([expected, block]), seq + count
+                    assert stored.append(ONE, block, mark=upto(seq)).rows == len(expected.rows)
                 case "empty":
                     stored.empty(ONE, numbers)
                     expected = expected.without(numbers)
@@ -118,8 +151,8 @@ def test_what_is_loaded_is_what_was_written(steps: list[tuple[str, int]], seed: 
         reader.close()
 
 
-def test_a_reader_loads_only_what_is_new(file: Path, stored: SegmentFile) -> None:
-    reader = SegmentFile(file, WIDTH, read_only=True)
+def test_a_reader_loads_only_what_is_new(open_segments: OpenSegments) -> None:
+    stored, reader = open_segments(), open_segments(read_only=True)
     assert reader.state(ONE) == SpaceState()
     stored.append(ONE, block_of(range(100)), mark=upto(99))
     first = reader.load(ONE)
@@ -130,12 +163,17 @@ def test_a_reader_loads_only_what_is_new(file: Path, stored: SegmentFile) -> Non
     new = reader.load(ONE, first.state)
     assert (new.start, contents(new.block)) == (100, contents(block_of([100])))
     stored.empty(ONE, [4])
-    assert reader.load(ONE, new.state).start == 0
-    reader.close()
+    changed = reader.load(ONE, new.state)
+    assert (changed.start, changed.state.mark) == (0, upto(100))
+    assert contents(changed.block) == contents(block_of(range(101)).without([4]))
+    stored.drop(ONE)
+    assert reader.load(ONE, changed.state) == LoadedRows(state=SpaceState(), start=0, block=None)
+    stored.append(ONE, block_of(range(101)))
+    assert reader.load(ONE, changed.state).start == 0
 
 
-def test_small_segments_are_joined(stored: SegmentFile) -> None:
-    most = 0
+def test_small_segments_are_joined(open_segments: OpenSegments) -> None:
+    stored, most = open_segments(), 0
     for seq in range(1_200):
         stored.append(ONE, block_of([seq]))
         most = max(most, len(sizes(stored)))
@@ -151,7 +189,8 @@ def test_segments_of_several_sizes_in_turn_are_joined_too(stored: SegmentFile) -
     assert len(sizes(stored)) <= 3 * segments.JOINED
 
 
-def test_many_rows_at_once_are_several_segments(stored: SegmentFile) -> None:
+def test_many_rows_at_once_are_several_segments(open_segments: OpenSegments) -> None:
+    stored = open_segments()
     stored.append(ONE, block_of(range(LARGEST + 5_000)))
     stored.append(ONE, block_of([0]))
     assert sizes(stored) == [LARGEST, 5_000, 1]
@@ -160,12 +199,15 @@ def test_many_rows_at_once_are_several_segments(stored: SegmentFile) -> None:
     assert max(sizes(stored)) <= LARGEST
 
 
-def test_a_mark_alone_is_written_and_nothing_else_is_marked(stored: SegmentFile) -> None:
+def test_a_mark_alone_is_written_and_nothing_else_is_marked(open_segments: OpenSegments) -> None:
+    stored = open_segments()
     stored.append(ONE, None, mark=upto(3))
     assert (stored.state(ONE).mark, stored.state(TWO).mark) == (upto(3), History())
     stored.append(ONE, block_of([1]))
-    stored.empty(ONE, [0], mark=upto(4))
-    assert stored.state(ONE).mark == upto(4)
+    stored.empty(ONE, [0])
+    assert stored.state(ONE).mark == upto(3)
+    stored.append(ONE, None, mark=upto(4))
+    assert (stored.state(ONE).rows, stored.state(ONE).mark) == (1, upto(4))
     stored.drop(ONE)
     assert stored.state(ONE) == SpaceState()
 
@@ -218,7 +260,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from tests.index.test_segments import ONE, WIDTH, block_of, upto
-from tiermem.index.segments import SegmentFile
+from tiermem.index.segment_file import SegmentFile
 
 stored, seq = SegmentFile(Path(sys.argv[1]), WIDTH), int(sys.argv[2])
 print("open", flush=True)
@@ -309,8 +351,8 @@ def test_another_schema_or_embedder_asks_to_be_rebuilt(
     with pytest.raises(IndexMismatch, match="dimensions"):
         other.load(ONE)
     other.close()
-    monkeypatch.setattr(segments, "SCHEMA", segments.SCHEMA + 1)
-    with pytest.raises(IndexMismatch, match=r"has schema 3.*reindex"):
+    monkeypatch.setattr(segment_file, "SCHEMA", segments.SCHEMA + 1)
+    with pytest.raises(IndexMismatch, match=r"has schema 4.*reindex"):
         SegmentFile(file, WIDTH)
     file.write_bytes(b"no database " * 99)
     with pytest.raises(IndexMismatch, match="damaged"):
@@ -320,13 +362,13 @@ def test_another_schema_or_embedder_asks_to_be_rebuilt(
 def test_a_file_that_is_locked_or_missing_is_unavailable(
     file: Path, stored: SegmentFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segments, "WAIT", 0.05)
+    monkeypatch.setattr(segment_file, "WAIT", 0.05)
     waiting, other = SegmentFile(file, WIDTH), sqlite3.connect(file, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(IndexUnavailable, match="locked"):
         waiting.append(ONE, block_of([1]))
     other.close()
-    assert waiting.append(ONE, block_of([1])) == 0
+    assert waiting.append(ONE, block_of([1])).rows == 1
     waiting.close()
     waiting.close()
     with pytest.raises(MemoryClosed):
@@ -338,12 +380,20 @@ def test_a_file_that_is_locked_or_missing_is_unavailable(
         SegmentFile(file.parent / "none" / "rows.sqlite", WIDTH)
 
 
-def test_nothing_is_written_read_only(file: Path, stored: SegmentFile) -> None:
-    stored.append(ONE, block_of([1]))
-    before = file.read_bytes()
-    reader = SegmentFile(file, WIDTH, read_only=True)
-    with pytest.raises(IndexUnavailable, match="read-only"):
-        reader.append(ONE, block_of([2]))
-    reader.close()
-    assert file.read_bytes() == before
-    assert file.stat().st_mode & 0o777 == 0o600
+def test_nothing_is_written_read_only(open_segments: OpenSegments, file: Path) -> None:
+    with pytest.raises((IndexUnavailable, NotAStore)):
+        open_segments(read_only=True)
+    stored = open_segments()
+    state = stored.append(ONE, block_of([1]))
+    reader = open_segments(read_only=True)
+    for write in (
+        lambda: reader.append(ONE, block_of([2])),
+        lambda: reader.empty(ONE, [0]),
+        lambda: reader.drop(ONE),
+    ):
+        with pytest.raises(IndexUnavailable, match="read-only"):
+            write()
+    assert stored.load(ONE).state == state
+    assert contents(stored.load(ONE).block) == contents(block_of([1]))
+    if isinstance(stored, SegmentFile):
+        assert file.stat().st_mode & 0o777 == 0o600

@@ -133,5 +133,5 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.
 
 
 def test_the_index_of_a_database_is_there_too_or_in_the_process() -> None:
-    with pytest.raises(InvalidInput, match=r"index='http://ann\.example' cannot be used .* 'pgvector' keeps"):
+    with pytest.raises(InvalidInput, match=r"index='http://ann\.example' cannot be used .* leave it out"):
         tiermem.open("postgresql://db/memory", engine="local", index="http://key:secret@ann.example")

@@ -30,6 +30,8 @@ from pagestore.errors import Corrupt
 from tests.torture.harness import Missing, Outcome, Row, Share
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import TierMemError, UnknownId
+from tiermem.index.features import IS_EMPTY
+from tiermem.index.segments import decode_segment
 
 WRITERS = 4
 SPACES = 200
@@ -172,7 +174,7 @@ class Writers:
 def shared_database(share: Share) -> Outcome:
     """Four processes write many spaces of a database; one of them, the server or connections are cut off."""
     outcome, chance = Outcome(), share.chance()
-    index = chance.choice(("memory", "pgvector"))
+    index = chance.choice(("embedded", "pgvector"))
     outcome.seen[f"runs with an index of {index}"] += 1
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
@@ -237,10 +239,12 @@ def check(url: str, folder: Path, outcome: Outcome, *, index: str = "memory") ->
         # Opening it finishes what was cut short.
         with suppress(Corrupt), _open_memory(url, space, index=index) as memory:
             outcome.seen["pages left to summarise"] += memory.stats().pages_pending
-            if index == "pgvector":
+            if index != "memory":
                 memory.flush()
                 turns = Counter(_turn_places(memory))
-                outcome.demand(_turns_indexed(url, space) == turns, "an index that does not hold the turns")
+                outcome.demand(
+                    _turns_indexed(url, space, index) == turns, "an index that does not hold the turns"
+                )
     outcome.seen["acknowledged turns"] += len(stored)
     outcome.seen["acknowledged erasures"] += len(erased)
     for space, ident in stored:
@@ -267,7 +271,14 @@ def _turn_places(memory: tiermem.Memory) -> Iterator[str]:
                 yield str(line.seq)
 
 
-def _turns_indexed(url: str, space: str) -> Counter[str]:
+def _turns_indexed(url: str, space: str, index: str) -> Counter[str]:
+    if index == "embedded":
+        query = "SELECT start, body FROM tiermem_rows.segments WHERE space LIKE %s"
+        found = (
+            decode_segment(body, start, HashEmbedder().dimensions).rows
+            for start, body in _rows(url, query, f"turns {space}@%")
+        )
+        return Counter(str(row["seq"]) for rows in found for row in rows if not row["flags"] & IS_EMPTY)
     query = "SELECT entry FROM tiermem_index.points WHERE collection = 'turns' AND space LIKE %s"
     return Counter(entry for (entry,) in _rows(url, query, f"{space}@%"))
 

@@ -54,13 +54,24 @@ def test_it_finds_turns_that_are_lost_doubled_or_elsewhere_and_words_that_stay(
     assert outcome.violations["a damaged log"] == 1
 
 
-def test_it_finds_an_index_with_a_gap(postgres: PostgresServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("index", "damage"),
+    [
+        ("pgvector", "DELETE FROM tiermem_index.points WHERE collection = 'turns'"),
+        ("embedded", "UPDATE tiermem_rows.spaces SET rows = 0 WHERE space LIKE 'turns %'"),
+    ],
+)
+def test_it_finds_an_index_with_a_gap(
+    postgres: PostgresServer, tmp_path: Path, index: str, damage: str
+) -> None:
     url = postgres.create_database()
-    with tiermem.open(url, space="one", engine="local", embedder=HashEmbedder(), index="pgvector") as memory:
+    with tiermem.open(url, space="one", engine="local", embedder=HashEmbedder(), index=index) as memory:
         memory.add("one a: kept", speaker="Ann")
     outcome = Outcome()
-    check(url, tmp_path, outcome, index="pgvector")
+    check(url, tmp_path, outcome, index=index)
     assert not outcome.violations
-    execute(url, "DELETE FROM tiermem_index.points WHERE collection = 'turns'")
-    check(url, tmp_path, outcome, index="pgvector")
+    execute(url, damage)
+    if index == "embedded":
+        execute(url, "DELETE FROM tiermem_rows.segments WHERE space LIKE 'turns %'")
+    check(url, tmp_path, outcome, index=index)
     assert outcome.violations == {"an index that does not hold the turns": 1}

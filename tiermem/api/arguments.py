@@ -623,6 +623,8 @@ def opening(
     chosen = {name: value for name, value in overrides.items() if name not in ready}
     before = {} if settings is None else settings.model_dump()
     where, options = parse_place(place(path, "path")), Settings(**{**before, **chosen})
+    if where.url is not None:
+        _check_index_for_a_database(options)
     return Opening(
         place=where,
         space=SpaceId(space_in(space)),
@@ -630,19 +632,18 @@ def opening(
         read_only=switch(read_only, "read_only"),
         create=switch(create, "create"),
         reindex=switch(reindex, "reindex"),
-        settings=options if where.url is None else _settings_for_a_database(options),
+        settings=options,
         parts=Parts(**ready),
     )
 
 
-def _settings_for_a_database(settings: Settings) -> Settings:
-    """The settings with an index that several processes may use: in the same database, or in each process."""
+def _check_index_for_a_database(settings: Settings) -> None:
+    """Raise `InvalidInput` unless several processes may use the index: in the same database, or in each."""
     if settings.index not in (EMBEDDED, IN_PROCESS, IN_STORE):
         raise InvalidInput(
-            f"index={shown_url(settings.index)!r} cannot be used with a store in a database: {IN_STORE!r} "
-            "keeps it there too; leave it out, and each process keeps one of its own in its memory"
+            f"index={shown_url(settings.index)!r} cannot be used with a store in a database: leave it out, "
+            f"and it is kept there too, as it is with {IN_STORE!r}"
         )
-    return settings if settings.index == IN_STORE else settings.model_copy(update={"index": IN_PROCESS})
 
 
 _CAN = {"model": "complete", "embedder": "embed", "index": "search", "reranker": "score"}

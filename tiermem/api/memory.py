@@ -171,7 +171,7 @@ class AsyncMemory:
         what was there when it was opened.
         When `path` is the URL of a PostgreSQL database (`"postgresql://ann:…@host/memory"`, which needs
         `tiermem[postgres]`) several processes may write the space at once: before each call it reads what
-        others wrote. Its index is in this process, or with `index="pgvector"` in the same database.
+        others wrote. Its index is in the same database.
         `Inaccessible` says that the database is not reached or refuses.
         When `path` is a URL (`"http://127.0.0.1:8000"`) the memory is that of a server (`tiermem serve`), and
         `key` one that it knows: the same methods, each of them a request. How it is opened is the server's to

@@ -74,8 +74,8 @@ NOT_REACHED = (
 
 NOT_REACHED_OF_A_DATABASE = (
     f"{NOT_REACHED}; the database keeps it in dead rows until VACUUM FULL of the tables in the schemas "
-    "tiermem and tiermem_index, in its write-ahead log and the archive of that, and in dumps and replicas: "
-    "these are its operator's"
+    "tiermem, tiermem_rows and tiermem_index, in its write-ahead log and the archive of that, and in dumps "
+    "and replicas: these are its operator's"
 )
 
 

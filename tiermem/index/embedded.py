@@ -30,7 +30,7 @@ from tiermem.index.interface import Index, IndexRequest
 from tiermem.index.memory import open_in_process
 from tiermem.index.ownership import opening, owned, usable
 from tiermem.index.row_index import RowIndex
-from tiermem.index.segments import SegmentFile
+from tiermem.index.segment_file import SegmentFile
 from tiermem.index.shared import InUse, SharedParts
 
 FORM = "rows"
@@ -84,18 +84,23 @@ _opened: SharedParts[RowIndex] = SharedParts()
 
 
 async def open_in_folder(request: IndexRequest) -> Index:
-    """`embedded`: the one index of a folder, which the spaces of a store share; in this process without one.
+    """`embedded`: the one index of a folder, which the spaces of a store share, or that of its database.
+
+    Without a folder and a database it is in this process.
 
     None while the disk is full: then what was said is found by its words. One that is to be made again has to
     be there, and no other memory may use it.
     """
-    folder, embedder = request.folder, request.embedder
+    folder, embedder, fresh = request.folder, request.embedder, request.anew is not None
+    if request.database is not None:
+        from tiermem.index.table import open_in_database  # only with psycopg
+
+        return await open_in_database(request.database, request, fresh=fresh)
     if folder is None:
         return await open_in_process(request)
     if request.read_only:
         return await _looked_at(folder, request)
     key = (await to_thread.run_sync(folder.resolve), embedder.name)
-    fresh = request.anew is not None
     try:
         index = await _opened.take(key, lambda: open_embedded(folder, embedder, fresh=fresh), anew=fresh)
     except InUse:

@@ -1,11 +1,12 @@
-"""The embedded index: rows of numbers, searched in the memory of this process, and kept in a file or nowhere.
+"""An index of rows of numbers, searched in the memory of this process, and kept in segments or nowhere.
 
-What is put is found at once and written together with the next mark: a mark never claims more than the file
-holds. A space is read when it is first searched, and what another process wrote of it since is read then.
+What is put is found at once and written together with the next mark: a mark never claims more than the
+segments hold. A space is read when it is first searched, and what another process wrote of it since is read
+then.
 
-Two locks, that of the file taken before that of the rows: one is for who reads or writes the file, also while
-it waits for the disk, the other for who uses what was read. While this process writes no other can: then what
-was read is all there is, and searching waits for no disk.
+Two locks, that of the segments taken before that of the rows: one is for who reads or writes segments, also
+while it waits for the disk, the other for who uses what was read. While this process writes no other can:
+then what was read is all there is, and searching waits for no disk.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from tiermem.index.features import Block, RowFeatures, pack, turn_features, unit
 from tiermem.index.fusion import fuse_meaning_and_words, rank_hits
 from tiermem.index.question_vectors import QuestionVectors
 from tiermem.index.rows import RowFilter, RowQuery, Rows
-from tiermem.index.segments import LOOKED_AT, SegmentFile, SpaceState
+from tiermem.index.segments import LOOKED_AT, SegmentStore, SpaceState
 from tiermem.index.values import ALL_TIME, About, Collection, Entry, Hit, Mode, Period, Timeframe
 from tiermem.text.unicode import join_surrogates
 
@@ -52,7 +53,7 @@ UNWRITTEN = 1_000
 
 @dataclass(slots=True)
 class _SpaceRows:
-    """The rows of one space as they are searched, what the file has of them, and what it has yet to empty."""
+    """The rows of one space as they are searched, what segments hold of them, and what has to be emptied."""
 
     rows: Rows
     ids: dict[str, int] = field(default_factory=dict)
@@ -61,7 +62,7 @@ class _SpaceRows:
 
     @property
     def is_written(self) -> bool:
-        """Whether the file has all of it."""
+        """Whether segments hold all of it."""
         return self.state.rows == len(self.rows) and not self.emptied
 
     def append(self, block: Block) -> None:
@@ -71,26 +72,19 @@ class _SpaceRows:
         self.ids |= self.rows.ids(start)
 
 
-class RowIndex:
+class SegmentIndex:
     """An index of one store. Awaited methods may be called concurrently."""
 
     exclusive: Literal[True] = True
     links_turns: Literal[True] = True
 
-    def __init__(
-        self,
-        embedder: Embedder,
-        file: SegmentFile | None = None,
-        *,
-        release: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Without a file nothing is written, and closing it forgets everything. `release` is called then."""
-        self._embedder, self._file, self._release = embedder, file, release
+    def __init__(self, embedder: Embedder, segments: SegmentStore | None) -> None:
+        """Without segments nothing is written, and closing the index forgets everything."""
+        self._embedder, self._segments = embedder, segments
         self._questions = QuestionVectors(embedder)
         self._held: dict[tuple[Collection, SpaceId], _SpaceRows] = {}
-        self._shown: dict[SpaceId, History] = {}
         self._marks: dict[SpaceId, History] = {}
-        self._file_lock, self._lock = RLock(), RLock()
+        self._segments_lock, self._lock = RLock(), RLock()
         self._is_writing = False
         self._closed = False
 
@@ -103,9 +97,15 @@ class RowIndex:
         # Each owner's alone: the last digits of a vector depend on what is embedded with it.
         for theirs in by_owner.values():
             for start in range(0, len(theirs), BATCH):
-                block = await self._block(collection, theirs[start : start + BATCH])
-                ids = [entry.id for entry in theirs[start : start + BATCH]]
-                await self._call(self._append, space, collection, ids, block)
+                await self._put_batch(space, collection, theirs[start : start + BATCH])
+
+    async def _put_batch(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
+        block, ids = await self._block(collection, entries), [entry.id for entry in entries]
+        await self._change(space, lambda index: index._append(space, collection, ids, block))  # noqa: SLF001
+
+    async def _change(self, space: SpaceId, change: Callable[[SegmentIndex], None]) -> None:
+        """Change the index, which is this one."""
+        await self._call(change, self)
 
     async def _block(self, collection: Collection, entries: Sequence[Entry]) -> Block:
         if collection == "units":
@@ -132,18 +132,18 @@ class RowIndex:
             held.append(block)
             is_much = len(held.rows) - held.state.rows >= UNWRITTEN
         if is_much:
-            self._write()
+            self._write(space)
 
     def _empty(self, held: _SpaceRows, ids: Iterable[str]) -> None:
         numbers = [held.ids.pop(id_) for id_ in ids if id_ in held.ids]
         held.rows.empty(numbers)
-        if self._file is not None:
+        if self._segments is not None:
             held.emptied += numbers
 
     async def remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
         """Forget ids; unknown ids are ignored."""
         if ids:
-            await self._call(self._remove, space, collection, ids)
+            await self._change(space, lambda index: index._remove(space, collection, ids))  # noqa: SLF001
 
     def _remove(self, space: SpaceId, collection: Collection, ids: Sequence[str]) -> None:
         self._check_writable()
@@ -262,6 +262,163 @@ class RowIndex:
         filters = [_row_filter(session, within=within, owners=owners) for within in (None, whenever)]
         return await self._call(self._count, space, collection, *filters)
 
+    async def mark(self, space: SpaceId) -> History:
+        """The log that what is stored reflects; `History()` when nothing is."""
+        return await self._call(self._mark, space)
+
+    def _mark(self, space: SpaceId) -> History:
+        if self._segments is None:
+            return self._marks.get(space, History())
+        with self._segments_lock:
+            return self._segments.state(segments_name("turns", space)).mark
+
+    async def set_mark(self, space: SpaceId, mark: History) -> None:
+        """Say what the index reflects of the space, and make that and what was put before durable."""
+        await self._change(space, lambda index: index._write(space, mark))  # noqa: SLF001
+
+    async def drop(self, space: SpaceId) -> None:
+        """Forget everything of a space, its mark too."""
+        await self._change(space, lambda index: index._drop(space))  # noqa: SLF001
+
+    def _drop(self, space: SpaceId) -> None:
+        self._check_writable()
+        with self._segments_lock:
+            if self._segments is not None:
+                for collection in reversed(COLLECTIONS):
+                    self._segments.drop(segments_name(collection, space))
+            with self._lock:
+                self._marks.pop(space, None)
+                for collection in COLLECTIONS:
+                    self._held[collection, space] = self._new(collection)
+
+    async def flush(self) -> None:
+        """Make everything put so far durable."""
+        await self._call(self._write_all)
+
+    async def close(self) -> None:
+        """Make everything durable and close the segments. Repeating it does nothing."""
+        if not self._closed:
+            self._closed = True
+            await to_thread.run_sync(self._close)
+
+    def _close(self) -> None:
+        try:
+            # What cannot be written now is put again from the log: the mark does not claim it.
+            with suppress(SummaryIndexError):
+                self._write_all()
+        finally:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Close the segments as they are; repeating it does nothing."""
+        with self._segments_lock, self._lock:
+            self._closed = True
+            self._held.clear()
+            self._marks.clear()
+            if self._segments is not None:
+                self._segments.close()
+
+    async def _call(self, function: Callable[..., T], *args: object) -> T:
+        if self._closed:
+            raise MemoryClosed("this index was closed")
+        return await to_thread.run_sync(function, *args)
+
+    def _check_writable(self) -> None:
+        if self._segments is not None and self._segments.read_only:
+            raise IndexUnavailable(LOOKED_AT)
+
+    @contextmanager
+    def _using(self, collection: Collection, space: SpaceId) -> Iterator[_SpaceRows]:
+        """The rows of a space as they are now; they are not changed meanwhile."""
+        if self._segments is not None and not self._is_known(collection, space):
+            with self._segments_lock:
+                if not self._is_known(collection, space):
+                    self._read(self._segments, collection, space)
+        with self._lock:
+            if (collection, space) not in self._held:
+                self._held[collection, space] = self._new(collection)
+            yield self._held[collection, space]
+
+    def _is_known(self, collection: Collection, space: SpaceId) -> bool:
+        """Whether the rows that are held are all there are, as no other process can write the space now."""
+        with self._lock:
+            held = self._held.get((collection, space))
+            return held is not None and (self._is_writing or not held.is_written)
+
+    def _new(self, collection: Collection) -> _SpaceRows:
+        return _SpaceRows(Rows(self._embedder.dimensions, kind=collection))
+
+    def _read(self, segments: SegmentStore, collection: Collection, space: SpaceId) -> None:
+        """Read what another process wrote since, or all of what was never read."""
+        held = self._held.get((collection, space))
+        loaded = segments.load(segments_name(collection, space), None if held is None else held.state)
+        with self._lock:
+            if held is None or (loaded.start == 0 and loaded.state.changed != held.state.changed):
+                held = self._new(collection)
+            if loaded.block is not None:
+                held.append(loaded.block)
+            held.state = loaded.state
+            self._held[collection, space] = held
+
+    def _write(self, space: SpaceId, mark: History | None = None) -> None:
+        """Write all that was put of a space until now, with its mark last."""
+        if mark is not None:
+            self._check_writable()
+        if self._segments is None:
+            if mark is not None:
+                self._marks[space] = mark
+            return
+        with self._segments_lock:
+            self._is_writing = True
+            try:
+                for collection in COLLECTIONS:
+                    self._write_rows(
+                        self._segments, collection, space, mark if collection == COLLECTIONS[-1] else None
+                    )
+            finally:
+                self._is_writing = False
+
+    def _write_all(self) -> None:
+        for space in {space: None for _, space in tuple(self._held)}:
+            self._write(space)
+
+    def _write_rows(
+        self, segments: SegmentStore, collection: Collection, space: SpaceId, mark: History | None
+    ) -> None:
+        """Empty rows in segments, then add those that they lack: what a crash loses is put again."""
+        name, held = segments_name(collection, space), self._held.get((collection, space))
+        if held is None:
+            if mark is not None:
+                segments.append(name, None, mark=mark)
+            return
+        with self._lock:
+            state, count, gone = held.state, len(held.rows), len(held.emptied)
+            block = held.rows.select(np.arange(state.rows, count)) if state.rows < count else None
+            emptied = [number for number in held.emptied if number < state.rows]
+        if emptied:
+            state = segments.empty(name, emptied)
+        if block is not None or mark is not None:
+            after = segments.append(name, block, mark=mark)
+            state = state if block is None else after
+        with self._lock:
+            held.emptied, held.state = held.emptied[gone:], state
+
+
+class RowIndex(SegmentIndex):
+    """The index of a process, or of a file: it finds what is put before it is durable."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        segments: SegmentStore | None = None,
+        *,
+        release: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`release` is called when the index was closed."""
+        super().__init__(embedder, segments)
+        self._release = release
+        self._shown: dict[SpaceId, History] = {}
+
     def show(self, space: SpaceId, mark: History | None) -> None:
         """See `Shows.show`."""
         if mark is None:
@@ -272,152 +429,31 @@ class RowIndex:
     async def mark(self, space: SpaceId) -> History:
         """The log that what is found reflects, durable or not; `History()` when nothing is."""
         shown = self._shown.get(space)
-        return shown if shown is not None and not self._closed else await self._call(self._mark, space)
-
-    def _mark(self, space: SpaceId) -> History:
-        if self._file is None:
-            return self._marks.get(space, History())
-        with self._file_lock:
-            return self._file.state(_name("turns", space)).mark
+        return shown if shown is not None and not self._closed else await super().mark(space)
 
     async def set_mark(self, space: SpaceId, mark: History) -> None:
         """Say what the index reflects of the space, and make it durable with all that was put before."""
         if mark == History():
             self._shown.pop(space, None)
-        await self._call(self._write, space, mark)
-
-    async def drop(self, space: SpaceId) -> None:
-        """Forget everything of a space, its mark too."""
-        await self._call(self._drop, space)
+        await super().set_mark(space, mark)
 
     def _drop(self, space: SpaceId) -> None:
-        self._check_writable()
-        with self._file_lock:
-            if self._file is not None:
-                for collection in reversed(COLLECTIONS):
-                    self._file.drop(_name(collection, space))
-            with self._lock:
-                self._shown.pop(space, None)
-                self._marks.pop(space, None)
-                for collection in COLLECTIONS:
-                    self._held.pop((collection, space), None)
-
-    async def flush(self) -> None:
-        """Make everything put so far durable."""
-        await self._call(self._write)
+        super()._drop(space)
+        self._shown.pop(space, None)
 
     async def compact(self) -> None:
         """Leave nothing in any file that was removed: what is emptied there is overwritten."""
-        await self._call(self._write)
-
-    async def close(self) -> None:
-        """Make everything durable and close the file. Repeating it does nothing."""
-        if not self._closed:
-            self._closed = True
-            await to_thread.run_sync(self._close)
-
-    def _close(self) -> None:
-        try:
-            # What cannot be written now is put again from the log: the mark does not claim it.
-            with suppress(SummaryIndexError):
-                self._write()
-        finally:
-            self.let_go()
+        await self._call(self._write_all)
 
     def let_go(self) -> None:
         """Close the file and the directory as they are; repeating it does nothing."""
-        with self._file_lock, self._lock:
-            self._closed = True
-            self._held.clear()
-            self._shown.clear()
-            self._marks.clear()
-            if self._file is not None:
-                self._file.close()
-            self._release()
-
-    async def _call(self, function: Callable[..., T], *args: object) -> T:
-        if self._closed:
-            raise MemoryClosed("this index was closed")
-        return await to_thread.run_sync(function, *args)
-
-    def _check_writable(self) -> None:
-        if self._file is not None and self._file.read_only:
-            raise IndexUnavailable(LOOKED_AT)
-
-    @contextmanager
-    def _using(self, collection: Collection, space: SpaceId) -> Iterator[_SpaceRows]:
-        """The rows of a space as they are now; they are not changed meanwhile."""
-        place = (collection, space)
-        with self._lock:
-            held = self._held.get(place)
-            is_known = held is not None and (self._is_writing or not held.is_written)
-        if self._file is not None and not is_known:
-            with self._file_lock:
-                self._read(self._file, collection, space)
-        with self._lock:
-            if place not in self._held:
-                self._held[place] = self._new(collection)
-            yield self._held[place]
-
-    def _new(self, collection: Collection) -> _SpaceRows:
-        return _SpaceRows(Rows(self._embedder.dimensions, kind=collection))
-
-    def _read(self, file: SegmentFile, collection: Collection, space: SpaceId) -> None:
-        """Read what another process wrote since, or all of what was never read."""
-        held = self._held.get((collection, space))
-        loaded = file.load(_name(collection, space), None if held is None else held.state)
-        with self._lock:
-            if held is None or (loaded.start == 0 and loaded.state.changed != held.state.changed):
-                held = self._new(collection)
-            if loaded.block is not None:
-                held.append(loaded.block)
-            held.state = loaded.state
-            self._held[collection, space] = held
-
-    def _write(self, space: SpaceId | None = None, mark: History | None = None) -> None:
-        """Write all that was put until now; with a mark, that of the space last."""
-        if self._file is None:
-            if space is not None and mark is not None:
-                self._marks[space] = mark
-            return
-        if mark is not None:
-            self._check_writable()
-        with self._file_lock:
-            self._is_writing = True
-            try:
-                for place in tuple(self._held):
-                    if place != ("turns", space):
-                        self._write_rows(self._file, *place)
-                if space is not None:
-                    self._write_rows(self._file, "turns", space, mark)
-            finally:
-                self._is_writing = False
-
-    def _write_rows(
-        self, file: SegmentFile, collection: Collection, space: SpaceId, mark: History | None = None
-    ) -> None:
-        """Empty rows in the file, then add those that it lacks: what a crash loses is put again."""
-        name, held = _name(collection, space), self._held.get((collection, space))
-        if held is None:
-            if mark is not None:
-                file.append(name, None, mark=mark)
-            return
-        with self._lock:
-            written, count, gone = held.state.rows, len(held.rows), len(held.emptied)
-            block = held.rows.select(np.arange(written, count)) if written < count else None
-            emptied = [number for number in held.emptied if number < written]
-        if emptied:
-            file.empty(name, emptied)
-        if block is not None or mark is not None:
-            file.append(name, block, mark=mark)
-        with self._lock:
-            held.emptied = held.emptied[gone:]
-            if emptied or block is not None or mark is not None:
-                held.state = file.state(name)
+        super().let_go()
+        self._shown.clear()
+        self._release()
 
 
-def _name(collection: Collection, space: SpaceId) -> SpaceId:
-    """The name of the rows of a space in the file."""
+def segments_name(collection: Collection, space: SpaceId) -> SpaceId:
+    """The name of the rows of a space in segments."""
     return SpaceId(f"{collection} {space}")
 
 

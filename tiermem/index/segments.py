@@ -1,38 +1,33 @@
-"""Segments: rows of several spaces in one SQLite file.
+"""Segments: rows of several spaces in two tables, of a SQLite file or of a PostgreSQL database.
 
 A segment is a run of rows of one space, as bytes with a checksum. Rows keep their numbers when segments are
 joined or rewritten. A write and the mark of its space are one transaction: a mark never claims more than the
-file holds, and a write that fails changes nothing. What is emptied is overwritten in the file.
+tables hold, and a write that fails changes nothing.
 
-Several processes may use the file, each writing spaces of its own; a `SpaceState` shows what changed. There
-is a rollback journal and no memory map, so that a full disk is an error and not a signal.
+Several processes may use the tables, and one at a time writes a space; a `SpaceState` shows what changed.
 """
 
 from __future__ import annotations
 
 import os
-import sqlite3
 import struct
 import zlib
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from pathlib import Path
-from threading import RLock
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, LiteralString, Protocol
 
 import numpy as np
 
 from pagestore import History, SpaceId
-from pagestore.files import create_file
-from tiermem.errors import IndexFull, IndexMismatch, IndexUnavailable, MemoryClosed
+from tiermem.errors import IndexMismatch, IndexUnavailable
 from tiermem.index.encoding import key
 from tiermem.index.features import ITEM_TYPES, ITEMS, ROW, Array, Block, join_blocks
-from tiermem.index.folder import damage_error
-from tiermem.index.ownership import usable
 
-SCHEMA = 3
-"""The version of rows and segments; a file of another one asks to be rebuilt."""
+SCHEMA = 4
+"""The version of rows and segments; tables of another one ask to be rebuilt."""
 
 JOINED = 8
 """Segments of about one size that are joined."""
@@ -45,42 +40,51 @@ LARGEST = 8192
 
 LOOKED_AT = "an index that was opened read-only is left as it is"
 
-WAIT = 10.0
-"""Seconds to wait for another process that is writing."""
-
 _HEAD = struct.Struct("<4sIHHQ7I")
 """Signature, checksum of what follows it, schema, dimensions, first number, rows, and items of each kind."""
 _SIGNATURE = b"TMsg"
 _CHECKED_FROM = 8
-# Without a code the value of a column has a wrong type.
-_DAMAGED = (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
-_SETTINGS = """
-    PRAGMA journal_mode = TRUNCATE;
-    PRAGMA synchronous = FULL;
-    PRAGMA secure_delete = ON;
-    PRAGMA mmap_size = 0;
-    PRAGMA temp_store = MEMORY;
-"""
-_TABLES = (
-    "CREATE TABLE spaces (number INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, "
-    "rows INTEGER NOT NULL DEFAULT 0, written BLOB, changed BLOB, seq INTEGER, digest TEXT)",
-    "CREATE TABLE segments (space INTEGER NOT NULL, start INTEGER NOT NULL, rows INTEGER NOT NULL, "
-    "body BLOB NOT NULL, PRIMARY KEY (space, start))",
-    f"PRAGMA user_version = {SCHEMA}",
+TABLES: tuple[LiteralString, ...] = (
+    "CREATE TABLE {0}spaces (space TEXT PRIMARY KEY, made_with TEXT NOT NULL, rows BIGINT NOT NULL,"
+    " changed {1} NOT NULL, seq BIGINT NOT NULL, digest TEXT NOT NULL)",
+    "CREATE TABLE {0}segments (space TEXT NOT NULL, start BIGINT NOT NULL, rows BIGINT NOT NULL,"
+    " body {1} NOT NULL, PRIMARY KEY (space, start))",
 )
+"""The tables, with the prefix of their names and the type of bytes."""
+_STATE: LiteralString = "SELECT made_with, rows, changed, seq, digest FROM {0}spaces WHERE space = %s"
+_LOAD: LiteralString = (  # one statement, which sees the tables at one moment
+    "SELECT made_with, s.rows, changed, seq, digest, start, g.rows, body FROM {0}spaces AS s"
+    " LEFT JOIN {0}segments AS g ON g.space = s.space"
+    " AND start + g.rows > CASE WHEN changed = %s THEN %s ELSE 0 END"
+    " WHERE s.space = %s ORDER BY start"
+)
+_SET_STATE: LiteralString = (
+    "INSERT INTO {0}spaces (space, made_with, rows, changed, seq, digest)"
+    " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (space) DO UPDATE SET made_with = excluded.made_with,"
+    " rows = excluded.rows, changed = excluded.changed, seq = excluded.seq, digest = excluded.digest"
+)
+_LIST: LiteralString = "SELECT start, rows FROM {0}segments WHERE space = %s ORDER BY start"
+_READ: LiteralString = (
+    "SELECT start, rows, body FROM {0}segments WHERE space = %s AND start >= %s AND start < %s ORDER BY start"
+)
+_PUT: LiteralString = (
+    "INSERT INTO {0}segments (space, start, rows, body) VALUES (%s, %s, %s, %s)"
+    " ON CONFLICT (space, start) DO UPDATE SET rows = excluded.rows, body = excluded.body"
+)
+_DELETE_FROM: LiteralString = "DELETE FROM {0}segments WHERE space = %s AND start >= %s"
+_DELETE_SPACE: LiteralString = "DELETE FROM {0}spaces WHERE space = %s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceState:
     """What is stored of a space: so many rows, up to which record of the log.
 
-    `written` is another one after each write, `changed` after each write that changed rows which were there.
+    `changed` is another one after each write that changed rows which were there.
     """
 
     rows: int = 0
     mark: History = History()  # noqa: RUF009  # frozen
-    written: bytes = b""
     changed: bytes = b""
 
 
@@ -128,88 +132,144 @@ def decode_segment(body: object, start: int, dimensions: int) -> Block:
     return Block(**items)
 
 
-class SegmentFile:
-    """The rows of several spaces in a file. Safe to use from several threads.
+class Statements(Protocol):
+    """A transaction on the tables. Parameters of statements are written `%s`."""
 
-    Raises `IndexFull` where there is no room, `IndexMismatch` where the file is damaged or of another schema,
-    `IndexUnavailable` where it cannot be used. With `read_only` nothing is written or made.
+    def rows(self, query: LiteralString, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Execute a query; returns its rows."""
+        ...
+
+    def execute(self, *statements: tuple[LiteralString, Sequence[object]]) -> None:
+        """Execute statements."""
+        ...
+
+
+class SegmentStore(ABC):
+    """The rows of several spaces. Safe to use from several threads.
+
+    Raises `IndexFull` where there is no room, `IndexMismatch` where the tables are damaged, of another schema
+    or made with something else, `IndexUnavailable` where they cannot be used. With `read_only` nothing is
+    written or made. `made_with` is written down with each space, and one that was made with something else
+    is refused.
     """
 
-    def __init__(self, file: Path, dimensions: int, *, read_only: bool = False) -> None:
-        self._file, self._dimensions, self.read_only = file, dimensions, read_only
-        self._lock = RLock()
-        self._states: dict[SpaceId, SpaceState] = {}
-        self._version: int | None = None
-        with self._translate_errors():
-            self._connection: sqlite3.Connection | None = self._connect()
-        try:
-            with self._translate_errors():
-                self._prepare(self._connection)
-                self._inode = self._file.stat().st_ino
-        except BaseException:
-            self.close()
-            raise
+    _prefix: LiteralString = ""
+    """What precedes the names of the tables."""
 
+    def __init__(self, dimensions: int, made_with: str = "", *, read_only: bool = False) -> None:
+        self._dimensions, self._made_with, self.read_only = dimensions, made_with, read_only
+
+    @abstractmethod
     def close(self) -> None:
-        """Close the file; idempotent."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        """Close the connections; idempotent."""
+
+    @abstractmethod
+    def _rows(self, query: LiteralString, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        """The rows of a query, of what is committed."""
+
+    @abstractmethod
+    def _begin(self, space: SpaceId) -> AbstractContextManager[Statements]:
+        """A transaction that alone writes the space: committed at the end, undone after an error."""
+
+    @abstractmethod
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        """Raise our errors in place of those of the engine, and `ValueError` as damage."""
 
     def state(self, space: SpaceId) -> SpaceState:
         """What is stored of a space now, also by other processes."""
-        with self._transaction("BEGIN") as connection:
-            return self._state(connection, space)
+        with self._translate_errors():
+            return self._read_state(self._rows(_STATE.format(self._prefix), [key(space)]))
 
     def load(self, space: SpaceId, since: SpaceState | None = None) -> LoadedRows:
         """All rows of a space, or those that are new `since` if no others changed."""
-        with self._transaction("BEGIN") as connection:
-            state = self._state(connection, space)
-            start = since.rows if since is not None and since.changed == state.changed else 0
+        known = since or SpaceState()
+        with self._translate_errors():
+            query = _LOAD.format(self._prefix)
+            found = self._rows(query, [known.changed, known.rows, key(space)])
+            state = self._read_state(found)
+            start = known.rows if known.changed == state.changed else 0
             if start == state.rows:
                 return LoadedRows(state=state, start=start, block=None)
-            segments = _list_segments(connection, space, start)
-            if not segments or segments[0].start > start or segments[-1].end != state.rows:
+            segments = [(int(first), int(rows), body) for *_, first, rows, body in found if body is not None]
+            if not segments or segments[0][0] > start:
                 raise ValueError(f"segments of rows {start} to {state.rows} are missing")
-            block = self._read(connection, segments)
-        known = start - segments[0].start
-        if known:
-            block = block.select(np.arange(known, len(block.rows)))
+            block = self._join_bodies(segments)
+            before = start - segments[0][0]
+            if len(block.rows) - before != state.rows - start:
+                raise ValueError(f"segments of rows {start} to {state.rows} are missing")
+        if before:
+            block = block.select(np.arange(before, len(block.rows)))
         return LoadedRows(state=state, start=start, block=block)
 
-    def append(self, space: SpaceId, block: Block | None, *, mark: History | None = None) -> int:
-        """Add rows after the last one, and set the mark of the space; the number of the first row."""
-        with self._writing(space, mark) as (connection, number):
-            start = self._state(connection, space).rows
+    def append(self, space: SpaceId, block: Block | None, *, mark: History | None = None) -> SpaceState:
+        """Add rows after the last one, and set the mark of the space; returns what is stored then."""
+        with self._writing(space) as (transaction, state):
             count = 0 if block is None else len(block.rows)
             for first in range(0, count, LARGEST):
                 if block is not None:
                     some = block.select(np.arange(first, min(count, first + LARGEST)))
-                    _insert(connection, number, start + first, some)
-            connection.execute("UPDATE spaces SET rows = ? WHERE number = ?", (start + count, number))
-            self._join_segments(connection, space, number)
-        return start
+                    self._write_segment(transaction, space, state.rows + first, some)
+            if count:
+                self._join_segments(transaction, space)
+            after = replace(state, rows=state.rows + count, mark=mark or state.mark)
+            return self._set_state(transaction, space, after)
 
-    def empty(self, space: SpaceId, numbers: Iterable[int], *, mark: History | None = None) -> None:
-        """Remove what rows hold, so that no byte of it is left in the file."""
-        with self._writing(space, mark) as (connection, number):
+    def empty(self, space: SpaceId, numbers: Iterable[int]) -> SpaceState:
+        """Remove what rows hold; returns what is stored then. No row of the tables holds a byte of it."""
+        with self._writing(space) as (transaction, state):
             ordered = sorted(set(numbers))
-            for segment, taken in _locate(_list_segments(connection, space), ordered):
+            for segment, taken in _locate(self._list(transaction, space), ordered):
                 places = [one - segment.start for one in ordered[taken]]
-                block = self._read(connection, [segment]).without(places)
-                _insert(connection, number, segment.start, block)
-            _set_changed(connection, number)
+                block = self._read(transaction, space, segment.start, segment.end).without(places)
+                self._write_segment(transaction, space, segment.start, block)
+            return self._set_state(transaction, space, replace(state, changed=os.urandom(8)))
 
     def drop(self, space: SpaceId) -> None:
         """Remove everything of a space, its mark too."""
-        with self._writing(space, None) as (connection, number):
-            connection.execute("DELETE FROM segments WHERE space = ?", (number,))
-            connection.execute("DELETE FROM spaces WHERE number = ?", (number,))
+        self._check_writable()
+        with self._translate_errors(), self._begin(space) as transaction:
+            transaction.execute(
+                (_DELETE_FROM.format(self._prefix), [key(space), 0]),
+                (_DELETE_SPACE.format(self._prefix), [key(space)]),
+            )
 
-    def _join_segments(self, connection: sqlite3.Connection, space: SpaceId, number: int) -> None:
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise IndexUnavailable(LOOKED_AT)
+
+    @contextmanager
+    def _writing(self, space: SpaceId) -> Iterator[tuple[Statements, SpaceState]]:
+        """A transaction that writes a space, and what is stored of it before."""
+        self._check_writable()
+        with self._translate_errors(), self._begin(space) as transaction:
+            found = transaction.rows(_STATE.format(self._prefix), [key(space)])
+            yield transaction, self._read_state(found)
+
+    def _set_state(self, transaction: Statements, space: SpaceId, state: SpaceState) -> SpaceState:
+        # A space that was dropped and made again has changed.
+        state = replace(state, changed=state.changed or os.urandom(8))
+        row = (state.rows, state.changed, state.mark.seq, state.mark.digest)
+        transaction.execute((_SET_STATE.format(self._prefix), [key(space), self._made_with, *row]))
+        return state
+
+    def _read_state(self, found: Sequence[tuple[Any, ...]]) -> SpaceState:
+        if not found:
+            return SpaceState()
+        made_with, rows, changed, seq, digest = found[0][:5]
+        if made_with != self._made_with:
+            raise self._mismatch(made_with)
+        mark = History(seq=int(seq), digest=str(digest))
+        return SpaceState(rows=int(rows), mark=mark, changed=changed)
+
+    def _mismatch(self, made_with: str) -> IndexMismatch:
+        return IndexMismatch(
+            f"the index was built with {made_with}, not {self._made_with}; `reindex` rebuilds it from pages "
+            "and ledger, without model calls"
+        )
+
+    def _join_segments(self, transaction: Statements, space: SpaceId) -> None:
         """Join the newest segments where they are many of one size, or enough for the next one."""
-        segments = _list_segments(connection, space)
+        segments = self._list(transaction, space)
         for size, smaller in reversed(list(zip(SIZES, (0, *SIZES), strict=False))):
             first = len(segments)
             while first and segments[first - 1].rows < size:
@@ -217,168 +277,53 @@ class SegmentFile:
             small = segments[first:]
             many = sum(one.rows >= smaller for one in small) >= JOINED
             if len(small) > 1 and (many or sum(one.rows for one in small) >= size):
-                block = self._read(connection, small)
-                values = (number, small[0].start)
-                connection.execute("DELETE FROM segments WHERE space = ? AND start >= ?", values)
-                _insert(connection, number, small[0].start, block)
+                start = small[0].start
+                block = self._read(transaction, space, start, small[-1].end)
+                transaction.execute((_DELETE_FROM.format(self._prefix), [key(space), start]))
+                self._write_segment(transaction, space, start, block)
                 return
 
-    def _read(self, connection: sqlite3.Connection, segments: Sequence[_Segment]) -> Block:
-        """The rows of segments that follow each other."""
+    def _list(self, transaction: Statements, space: SpaceId) -> list[Segment]:
+        found = transaction.rows(_LIST.format(self._prefix), [key(space)])
+        return [Segment(int(start), int(rows)) for start, rows in found]
+
+    def _read(self, transaction: Statements, space: SpaceId, start: int, end: int) -> Block:
+        """The rows of the segments that begin in a range, which follow each other."""
+        return self._join_bodies(transaction.rows(_READ.format(self._prefix), [key(space), start, end]))
+
+    def _write_segment(self, transaction: Statements, space: SpaceId, start: int, block: Block) -> None:
+        """Put a segment in its place."""
+        values = [key(space), start, len(block.rows), encode_segment(block, start)]
+        transaction.execute((_PUT.format(self._prefix), values))
+
+    def _join_bodies(self, segments: Sequence[tuple[int, int, object]]) -> Block:
+        """The rows of segments that follow each other, each with its start and the number of its rows."""
         blocks: list[Block] = []
-        start = segments[0].start
-        for one in segments:
-            query = "SELECT body FROM segments WHERE rowid = ?"
-            (body,) = connection.execute(query, (one.rowid,)).fetchone()
-            blocks.append(decode_segment(body, start, self._dimensions))
-            start += len(blocks[-1].rows)
-            if one.end != start:
-                raise ValueError(f"a segment at {one.start} does not follow the one before it")
+        at = segments[0][0]
+        for start, rows, body in segments:
+            blocks.append(decode_segment(body, at, self._dimensions))
+            at += len(blocks[-1].rows)
+            if start + rows != at:
+                raise ValueError(f"a segment at {start} does not follow the one before it")
         return join_blocks(blocks)
-
-    def _state(self, connection: sqlite3.Connection, space: SpaceId) -> SpaceState:
-        (version,) = connection.execute("PRAGMA data_version").fetchone()
-        if version != self._version:
-            self._states.clear()
-            self._version = version
-        if space not in self._states:
-            self._states[space] = _read_state(connection, space)
-        return self._states[space]
-
-    @contextmanager
-    def _writing(self, space: SpaceId, mark: History | None) -> Iterator[tuple[sqlite3.Connection, int]]:
-        """A transaction with the number of the space, whose mark and state it changes."""
-        if self.read_only:
-            raise IndexUnavailable(LOOKED_AT)
-        with self._transaction("BEGIN IMMEDIATE") as connection:
-            try:
-                # A space that was dropped and made again has changed.
-                values = (key(space), os.urandom(8))
-                connection.execute("INSERT OR IGNORE INTO spaces (name, changed) VALUES (?, ?)", values)
-                query = "SELECT number FROM spaces WHERE name = ?"
-                number = int(connection.execute(query, (key(space),)).fetchone()[0])
-                yield connection, number
-                written = (os.urandom(8), number)
-                connection.execute("UPDATE spaces SET written = ? WHERE number = ?", written)
-                if mark is not None:
-                    marked = (mark.seq, mark.digest, number)
-                    connection.execute("UPDATE spaces SET seq = ?, digest = ? WHERE number = ?", marked)
-                connection.execute("COMMIT")
-            finally:
-                self._states.pop(space, None)
-
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        """What is not committed when this ends is taken back."""
-        with self._lock, self._translate_errors():
-            connection = self._connection
-            if connection is None:
-                raise MemoryClosed("this index was closed")
-            self._check_same_file()
-            connection.execute(begin)
-            try:
-                yield connection
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-
-    def _check_same_file(self) -> None:
-        try:
-            is_same = self._file.stat().st_ino == self._inode
-        except OSError:
-            is_same = False
-        if not is_same:
-            raise IndexUnavailable(
-                f"the index at {str(self._file.parent)!r} was made again by another process: open it again"
-            )
-
-    def _connect(self) -> sqlite3.Connection:
-        if not self.read_only:
-            with usable(self._file), suppress(FileExistsError):
-                create_file(self._file).close()
-        where = f"{self._file.resolve().as_uri()}?mode={'ro' if self.read_only else 'rw'}"
-        return sqlite3.connect(where, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the tables of a new file, and check the schema of another one."""
-        connection.executescript(_SETTINGS)
-        connection.execute("BEGIN" if self.read_only else "BEGIN IMMEDIATE")
-        is_new = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        for statement in _TABLES if is_new and not self.read_only else ():
-            connection.execute(statement)
-        (schema,) = connection.execute("PRAGMA user_version").fetchone()
-        connection.execute("COMMIT")
-        if is_new and self.read_only:
-            raise IndexUnavailable(f"there is nothing in the index at {str(self._file)!r} yet")
-        if schema != SCHEMA:
-            raise IndexMismatch(
-                f"the index at {str(self._file)!r} has schema {schema}, and this version of TierMem uses "
-                f"{SCHEMA}; `reindex` rebuilds it from pages and ledger, without model calls"
-            )
-
-    @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if kind == sqlite3.SQLITE_FULL:
-                raise IndexFull(
-                    f"the disk of the index at {str(self._file)!r} is full: what is new is not put into it "
-                    "until there is room; what is stored is searched by its words"
-                ) from error
-            if kind in _DAMAGED:
-                raise damage_error(self._file, str(error)) from error
-            raise IndexUnavailable(f"the index at {str(self._file)!r} failed: {error}") from error
-        except ValueError as error:
-            raise damage_error(self._file, str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
-class _Segment:
-    rowid: int
+class Segment:
+    """Which rows a segment holds."""
+
     start: int
     rows: int
 
     @property
     def end(self) -> int:
+        """The number after that of its last row."""
         return self.start + self.rows
 
 
-def _list_segments(connection: sqlite3.Connection, space: SpaceId, start: int = 0) -> list[_Segment]:
-    """The segments that hold the rows of a space from a number on."""
-    found = connection.execute(
-        "SELECT rowid, start, rows FROM segments "
-        "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND start + rows > ? ORDER BY start",
-        (key(space), start),
-    )
-    return [_Segment(*row) for row in found]
-
-
-def _locate(segments: Iterable[_Segment], numbers: Sequence[int]) -> Iterator[tuple[_Segment, slice]]:
+def _locate(segments: Iterable[Segment], numbers: Sequence[int]) -> Iterator[tuple[Segment, slice]]:
     """The segments that hold some of these numbers, in rising order, and which of them each holds."""
     for one in segments:
         held = slice(bisect_left(numbers, one.start), bisect_left(numbers, one.end))
         if held.start < held.stop:
             yield one, held
-
-
-def _insert(connection: sqlite3.Connection, number: int, start: int, block: Block) -> None:
-    """Put a segment in its place."""
-    values = (number, start, len(block.rows), encode_segment(block, start))
-    connection.execute("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?)", values)
-
-
-def _set_changed(connection: sqlite3.Connection, number: int) -> None:
-    connection.execute("UPDATE spaces SET changed = ? WHERE number = ?", (os.urandom(8), number))
-
-
-def _read_state(connection: sqlite3.Connection, space: SpaceId) -> SpaceState:
-    found = connection.execute(
-        "SELECT seq, digest, written, changed, rows FROM spaces WHERE name = ?", (key(space),)
-    ).fetchone()
-    if found is None:
-        return SpaceState()
-    seq, digest, written, changed, rows = found
-    mark = History() if seq is None else History(seq=int(seq), digest=str(digest))
-    return SpaceState(rows=int(rows), mark=mark, written=written or b"", changed=changed or b"")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 
 from anyio import to_thread
 
@@ -29,7 +28,7 @@ from tiermem.reasoning import Engine, engine_named, with_router
 from tiermem.reasoning.learned.ordering import with_reader
 from tiermem.runtime.components import Components, EngineName, Opening, Parts
 from tiermem.runtime.daily import DailyMeter
-from tiermem.settings import EMBEDDED, IN_PROCESS, IN_STORE, Settings
+from tiermem.settings import EMBEDDED, IN_PROCESS, Settings
 from tiermem.storage import SpaceStore, StorePlace, open_store
 from tiermem.trust import TrustLevels
 from tiermem.writing import Consolidator, Writer, WriterOptions
@@ -56,7 +55,7 @@ async def build(opening: Opening) -> Components:
         judging = _engine(settings, opening.engine, model, embedder=embedder.name)
         meter = _daily_meter(settings, ledger, judging, model)
         if lacking and parts.index is None:
-            index: Index = AbsentIndex(lacking, holds_nothing=_has_no_files(opening.directory, settings))
+            index: Index = AbsentIndex(lacking, holds_nothing=_has_no_files(opening.place, settings))
         else:
             index = parts.index or await _index(
                 opening.place,
@@ -269,13 +268,12 @@ async def _reranker(settings: Settings, stack: AsyncExitStack) -> Reranker | Non
     return await opened(request)
 
 
-def _has_no_files(directory: Path | None, settings: Settings) -> bool:
-    """Whether no index lies in a file or on a server that the settings name."""
-    if settings.index == IN_STORE:
-        return False
-    if settings.index == IN_PROCESS or directory is None:
+def _has_no_files(place: StorePlace, settings: Settings) -> bool:
+    """Whether no index lies in a file, in a database or on a server that the settings name."""
+    folder = place.directory
+    if settings.index == IN_PROCESS or (folder is None and place.url is None):
         return True
-    return settings.index == EMBEDDED and not (directory / "index").exists()
+    return settings.index == EMBEDDED and folder is not None and not (folder / "index").exists()
 
 
 def _spaces_indexed(store: SpaceStore | None, ledger: Ledger) -> tuple[SpaceId, ...]:

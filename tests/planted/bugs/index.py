@@ -152,8 +152,8 @@ BUGS = (
     Bug(
         name="clearing a space forgets what is unwritten of others",
         file="tiermem/index/row_index.py",
-        function="RowIndex._drop",
-        before="self._held.pop((collection, space), None)",
+        function="SegmentIndex._drop",
+        before="self._held[collection, space] = self._new(collection)",
         after="self._held.clear()",
         found_by=("tests/index/test_embedded.py",),
     ),
@@ -176,8 +176,8 @@ BUGS = (
     Bug(
         name="what was removed stays in the file",
         file="tiermem/index/row_index.py",
-        function="RowIndex._write_rows",
-        before="file.empty(name, emptied)",
+        function="SegmentIndex._write_rows",
+        before="state = segments.empty(name, emptied)",
         after="pass",
         found_by=("tests/index/test_embedded.py",),
     ),
@@ -228,9 +228,9 @@ BUGS = (
     Bug(
         name="a removal during a write is taken for written",
         file="tiermem/index/row_index.py",
-        function="RowIndex._write_rows",
-        before="held.emptied[gone:]",
-        after="[]",
+        function="SegmentIndex._write_rows",
+        before="held.emptied[gone:], state",
+        after="[], state",
         found_by=(
             "tests/index/test_embedded.py::"
             "test_what_is_put_or_removed_during_a_write_is_written_with_the_next_one",

@@ -165,7 +165,8 @@ def _index(settings: tiermem.Settings, store: StorePlace) -> ExaminedItem:
     if settings.index == IN_STORE:
         return _index_in_store(store.url)
     if not settings.index.startswith(("http://", "https://")):
-        places = {EMBEDDED: "in the folder of the pages", IN_PROCESS: "in this process alone"}
+        kept = "in the folder of the pages" if store.url is None else "in the database of the store"
+        places = {EMBEDDED: kept, IN_PROCESS: "in this process alone"}
         where = places.get(settings.index, "brought by another package")
         if settings.index.startswith("postgres"):
             where = "asked when a memory opens"

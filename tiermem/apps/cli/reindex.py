@@ -33,10 +33,6 @@ def reindex(
     output: options.Output,
 ) -> None:
     """Rebuild the index from pages and ledger, without a model call."""
-    from tiermem.settings import IN_STORE
-
-    if tiermem.Settings().index != IN_STORE:
-        store.require_directory("reindex", instead="each opening makes the index from the log")
     done = (
         _rebuilt(store, tiermem.spaces(store.address)) if space is None else (_rebuilt_space(store, space),)
     )
