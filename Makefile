@@ -110,7 +110,11 @@ $(VENV)/.mem0: $(VENV)/.installed
 	$(PIP) --quiet --editable '.[dev,mem0]'
 	touch $@
 
-bench: $(VENV)/.mem0  ## set up, then measure time, memory and disk by the number of turns (an hour for the largest)
+$(VENV)/.bench: $(VENV)/.mem0
+	$(PIP) --quiet --editable '.[dev,bench]'
+	touch $@
+
+bench: $(VENV)/.bench  ## set up, then measure time, memory and disk by the number of turns (an hour for the largest)
 	$(EVAL) bench --sizes 100,1000,10000,100000 --page build/speed.md
 
 eval: $(VENV)/.mem0  ## set up, then measure retrieval beside the baselines, without a key

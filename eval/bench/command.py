@@ -17,8 +17,8 @@ def bench_command(
     *,
     sizes: Annotated[str, typer.Option(help="Numbers of turns.")] = "100,1000,10000",
     engines: Annotated[
-        str, typer.Option(help="Which; mem0 needs its extra.")
-    ] = "tiermem,bm25+dense,fts5,mem0",
+        str, typer.Option(help="Which; mem0 and tantivy need the extra bench.")
+    ] = "tiermem,bm25+dense,fts5,tantivy,mem0",
     page: Annotated[
         Path | None, typer.Option(help="Write the table to this file too, and pictures next to it.")
     ] = None,
@@ -28,7 +28,7 @@ def bench_command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure add, open, search, context and erase beside rank-bm25 with vectors, SQLite FTS5 and Mem0."""
+    """Measure add, open, search, context and erase beside rank-bm25 with vectors, FTS5, tantivy and Mem0."""
     from eval.bench.measure import Measured, measure
     from eval.bench.page import render_page, write_page
 

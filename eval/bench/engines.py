@@ -1,4 +1,4 @@
-"""What is measured: each stores turns in a folder, finds them by words and meaning, and erases them."""
+"""What is measured: each stores turns in a folder, finds them by words or meaning, and erases them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Engine(Protocol):
         """Store turns durably, in order."""
         ...
 
-    def search(self, text: str) -> list[int]:
-        """Find the best `BEST` turns."""
+    def search(self, text: str) -> list[str]:
+        """The texts of the best `BEST` turns."""
         ...
 
     def context(self, text: str) -> None:
@@ -66,16 +66,10 @@ class TierMem:
             self._memory.add(numbered, session=f"s{start // SESSION}")
         self._memory.flush()
 
-    def search(self, text: str) -> list[int]:
+    def search(self, text: str) -> list[str]:
         """See `Engine`."""
         found = self._memory.search(text, kind="turns", limit=BEST)
-        return [self._number(one) for one in found]
-
-    def _number(self, found: Any) -> int:
-        page = self._memory.page(found.spans[0].page_id)
-        line = next(one for one in page.lines if one.touches(found.spans[0]))
-        assert line.turn is not None  # noqa: S101  # a turn was found
-        return int((line.turn.turn_id or "t-1")[1:])
+        return [one.text.removeprefix(f"{one.speaker}: ") for one in found]
 
     def context(self, text: str) -> None:
         """See `Engine`."""
@@ -103,13 +97,13 @@ class FullText:
         self._database.executemany("INSERT INTO turns (rowid, text) VALUES (?, ?)", enumerate(turns, start=1))
         self._database.commit()
 
-    def search(self, text: str) -> list[int]:
+    def search(self, text: str) -> list[str]:
         """See `Engine`."""
         query = " OR ".join(f'"{word}"' for word in text.split())
         found = self._database.execute(
-            "SELECT rowid FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT ?", (query, BEST)
+            "SELECT text FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT ?", (query, BEST)
         )
-        return [rowid - 1 for (rowid,) in found]
+        return [found_text for (found_text,) in found]
 
     def context(self, text: str) -> None:
         """Search: a context is the words of what is found."""
@@ -123,6 +117,50 @@ class FullText:
     def close(self) -> None:
         """See `Engine`."""
         self._database.close()
+
+
+class Tantivy:
+    """tantivy, a full text search in Rust: words alone, many files."""
+
+    def open(self, folder: Path) -> None:
+        """See `Engine`."""
+        import tantivy
+
+        schema = tantivy.SchemaBuilder()
+        schema.add_integer_field("number", indexed=True)
+        schema.add_text_field("text", stored=True)
+        self._index = tantivy.Index(schema.build(), path=str(folder))
+        self._document = tantivy.Document
+        self._index.reload()
+
+    def add(self, turns: Sequence[str]) -> None:
+        """See `Engine`."""
+        writer = self._index.writer()
+        for number, text in enumerate(turns):
+            writer.add_document(self._document(number=number, text=text))
+        writer.commit()
+        writer.wait_merging_threads()
+
+    def search(self, text: str) -> list[str]:
+        """See `Engine`."""
+        searcher = self._index.searcher()
+        found = searcher.search(self._index.parse_query(text, ["text"]), BEST).hits
+        return [str(searcher.doc(address)["text"][0]) for _, address in found]
+
+    def context(self, text: str) -> None:
+        """Search: a context is the words of what is found."""
+        self.search(text)
+
+    def erase(self, turn: int) -> None:
+        """See `Engine`; the words stay in the files until segments are merged."""
+        writer = self._index.writer()
+        writer.delete_documents_by_term("number", turn)
+        writer.commit()
+        writer.wait_merging_threads()
+        self._index.reload()
+
+    def close(self) -> None:
+        """See `Engine`."""
 
 
 class Bm25AndDense:
@@ -151,14 +189,14 @@ class Bm25AndDense:
     def _write(self) -> None:
         self._file.write_bytes(pickle.dumps((self._texts, self._vectors)))
 
-    def search(self, text: str) -> list[int]:
+    def search(self, text: str) -> list[str]:
         """See `Engine`."""
         (vector,) = asyncio.run(HashEmbedder().embed([text]))
         places: dict[int, float] = {}
         for scores in (self._words.get_scores(text.split()), self._vectors @ np.asarray(vector, np.float32)):
             for place, at in enumerate(np.argsort(-scores, kind="stable")[:50]):
                 places[int(at)] = places.get(int(at), 0.0) + 1 / (60 + place)
-        return sorted(places, key=lambda at: -places[at])[:BEST]
+        return [self._texts[at] or "" for at in sorted(places, key=lambda at: -places[at])[:BEST]]
 
     def context(self, text: str) -> None:
         """Search: a context is the words of what is found."""
@@ -209,9 +247,9 @@ class Mem0Store:
         self._ids |= {one["metadata"]["turn"]: one["id"] for one in results}
         return results
 
-    def search(self, text: str) -> list[int]:
+    def search(self, text: str) -> list[str]:
         """See `Engine`."""
-        return [int(one["metadata"]["turn"]) for one in self._find(text)]
+        return [str(one["memory"]) for one in self._find(text)]
 
     def context(self, text: str) -> None:
         """Search: a context is the words of what is found."""
@@ -230,5 +268,6 @@ ENGINES: dict[str, type[Engine]] = {
     "tiermem": TierMem,
     "bm25+dense": Bm25AndDense,
     "fts5": FullText,
+    "tantivy": Tantivy,
     "mem0": Mem0Store,
 }

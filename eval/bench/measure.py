@@ -81,9 +81,9 @@ def _use(engine: Engine, turns: list[str], folder: Path) -> dict[str, float]:
     found: list[int] = []
     for question in questions:
         started = time.process_time()
-        numbers = engine.search(question.text)
+        texts = engine.search(question.text)
         taken.append(1000 * (time.process_time() - started))
-        found += [question.turn] if question.turn in numbers else []
+        found += [question.turn] if turns[question.turn] in texts else []
     contexts = [_timed(partial(engine.context, question.text)) for question in questions]
     resident = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1000
     erased = _timed(lambda: engine.erase(found[0]))
