@@ -208,6 +208,10 @@ class KeepsPages(Protocol):
         """`kept_page` of each, where all are kept and no other is reading; `None` otherwise, at once."""
         ...
 
+    def turns_at_hand(self, seqs: Sequence[int]) -> Sequence[PageId | None] | None:
+        """`locate_turns`, where no other caller is reading; `None` otherwise, at once."""
+        ...
+
     def head_at_hand(self) -> int | None:
         """`head`, where no other caller is reading; `None` otherwise, at once."""
         ...

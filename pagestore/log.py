@@ -254,6 +254,10 @@ class Log:
         """See `KeepsPages.pages_at_hand`."""
         return self._at_once(lambda: self._reader.pages_at_hand(page_ids))
 
+    def turns_at_hand(self, seqs: Sequence[int]) -> tuple[PageId | None, ...] | None:
+        """See `KeepsPages.turns_at_hand`."""
+        return self._at_once(lambda: tuple(map(self._state.page_of_turn, seqs)))
+
     def head_at_hand(self) -> int | None:
         """See `KeepsPages.head_at_hand`."""
         return self._at_once(lambda: self._state.head)

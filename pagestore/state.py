@@ -111,8 +111,8 @@ class State:
         self.turns_of: dict[PageId, tuple[Run, ...]] = {}
         self.filling: dict[PageId, Thread] = {}
         self.sealed_as: dict[PageId, PageId] = {}
-        self._run_starts = array("q")
-        """The first number of each run of turns on a sealed page, in order."""
+        self._run_starts, self._run_ends = array("q"), array("q")
+        """Of each run of turns on a sealed page, in order, the first number and that after the last."""
         self._run_pages: list[PageId] = []
         self._waiting: dict[int, Thread] = {}
         """The threads of the turns that no page seals yet, by number."""
@@ -166,9 +166,10 @@ class State:
         """Take in a sealed page."""
         self.pages[info.id] = info
         self.turns_of[info.id] = turns
-        for first, _ in turns:
+        for first, count in turns:
             at = bisect_left(self._run_starts, first)
             self._run_starts.insert(at, first)
+            self._run_ends.insert(at, first + count)
             self._run_pages.insert(at, info.id)
         self.session((info.session, info.agent)).pages.append(info)
         opened = opened_as(self.space, info)
@@ -195,9 +196,8 @@ class State:
     def page_of_turn(self, seq: int) -> PageId | None:
         """The page of a turn, erased or not, by its number; `None` where no turn has that number."""
         at = bisect_right(self._run_starts, seq) - 1
-        sealed = self._run_pages[at] if at >= 0 else None
-        if sealed is not None and any(first <= seq < first + count for first, count in self.turns_of[sealed]):
-            return sealed
+        if at >= 0 and seq < self._run_ends[at]:
+            return self._run_pages[at]
         thread = self._waiting.get(seq)
         if thread is None:
             return None

@@ -616,6 +616,7 @@ class PageLogContract:
         assert log.pages_at_hand([opened]) is None
         assert log.kept_page(opened) == log.kept_page(opened) == log.page(opened)
         assert (log.pages_at_hand([opened]), log.head_at_hand()) == ((log.page(opened),), log.head)
+        assert log.turns_at_hand([*seqs, 10**6]) == (opened, opened, None)
         log.append(S1, [said("three")])
         assert log.kept_page(opened) == log.page(opened)
         log.erase(opened, seqs[1], "asked to")

@@ -257,6 +257,9 @@ class Ledger:
 
     async def locate_turns(self, seqs: Sequence[int]) -> Sequence[PageId | None]:
         """See `PageLog.locate_turns`."""
+        at_hand = self._keeps.turns_at_hand(seqs) if self._keeps is not None else None
+        if at_hand is not None:
+            return at_hand
         return await self._blocking(lambda: self._log.locate_turns(seqs))
 
     async def pages_of_turn(self, turn: str) -> Sequence[PageId]:
