@@ -2,7 +2,7 @@
 
 The rule: an entry is durable before anything that follows from it is done, and its form may only
 grow. Fields that a newer version added are ignored, kinds that it added are skipped. A field that has its
-default is not written, so a default never changes.
+default is not written, but for kinds that bundles show, so a default never changes.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 def encode(entry: Entry) -> dict[str, Any]:
     """The body of the record: survives JSON unchanged, lone surrogates included."""
-    adapter = _adapter(kind_of(entry).name)
-    body: dict[str, Any] = adapter.dump_python(entry, mode="json", exclude_defaults=True)
+    kind = kind_of(entry)
+    body: dict[str, Any] = _adapter(kind.name).dump_python(
+        entry, mode="json", exclude_defaults=not kind.is_in_bundles
+    )
     return body
 
 

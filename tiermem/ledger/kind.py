@@ -144,6 +144,8 @@ class Kind(Generic[_E]):
     """Adds to Tier 1 what the entry, of this record, says and no earlier one did."""
     may_stay: Callable[[_E, WhatGoes, Past], Entry | None]
     """What of the entry may stay: itself, what may be known of it, or nothing; and notes units in `Past`."""
+    is_in_bundles: bool = False
+    """Whether a bundle shows it: then all fields are written, for who checks bundles knows no defaults."""
 
 
 def stays(entry: _E, goes: WhatGoes, past: Past) -> _E:

@@ -77,4 +77,4 @@ def _tells_of_pages(trace: Trace, goes: WhatGoes) -> bool:
     return any(page_id in read or any(page_id in text for text in reasons) for page_id in goes.pages)
 
 
-KIND = Kind(name="answered", entry=Answered, fold=_fold, may_stay=_may_stay)
+KIND = Kind(name="answered", entry=Answered, fold=_fold, may_stay=_may_stay, is_in_bundles=True)
