@@ -4,6 +4,7 @@ TierMemError
 ├─ PageStoreError         an error of the page store (`Locked`, `Corrupt`, `Full`, …): see `pagestore.errors`
 ├─ InvalidInput           an argument or file that cannot be used; says which and why
 │  └─ NotDialogue         a file that is not dialogue; names the line
+│     └─ NoTurns          a file of a format that is known, without a turn
 ├─ UnknownId              no such space, answer, unit or finding
 ├─ ModelError             the language model could not be used
 │  ├─ ModelUnavailable    no answer in time; retrying may help
@@ -64,6 +65,10 @@ class InvalidInput(TierMemError, ValueError):
 
 class NotDialogue(InvalidInput):
     """A file that is not dialogue; the message names file, line and reason."""
+
+
+class NoTurns(NotDialogue):
+    """A file of a format that is known, which holds no turn."""
 
 
 class UnknownId(TierMemError, KeyError):

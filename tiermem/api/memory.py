@@ -106,7 +106,7 @@ from tiermem.writing import (
     Unfinished,
     Withdrawn,
 )
-from tiermem.writing.chats import continue_chats, lacks_chat_id
+from tiermem.writing.chats import continue_chats, is_compared
 
 
 class AsyncMemory:
@@ -333,7 +333,8 @@ class AsyncMemory:
 
         As `add` of each session, but a chat without an id of its own (WhatsApp, and files with times that
         name no session) goes on with the stored chat with which it shares enough messages, which
-        `continue_chats` finds. Over HTTP that chat is sent whole, in one request.
+        `continue_chats` finds, and a session of a coding agent is stored without the turns that it copied
+        from another stored one. Over HTTP such a chat is sent whole, in one request.
         """
         given = arguments.conversations_in(conversations)
         report, done = arguments.progress(progress), 0
@@ -341,7 +342,7 @@ class AsyncMemory:
         stored: list[tuple[SessionId, Added]] = []
         for conversation in given:
             sessions = conversation.sessions
-            if any(map(lacks_chat_id, sessions)):
+            if any(map(is_compared, sessions)):
                 sessions = await self.continue_chats(sessions)
             for session in sessions:
                 added = await self.add(session.imported_turns(), session=session.session, **said)
@@ -357,8 +358,10 @@ class AsyncMemory:
 
         Messages that are stored already have the speaker, time and id under which they are stored. Sessions
         of chats with ids of their own, and of chats that are not stored, come back as they are, but for an id
-        that another chat has. An agent's file is compared with its own turns. Nothing is stored: `ingest`
-        stores what this gives.
+        that another chat has. Sessions of coding agents come without the turns that they copied from another
+        stored session: at least three in a row, with the ids of that one or, of a session that names it as
+        its parent, with its words. An agent's file is compared with its own turns. Nothing is stored:
+        `ingest` stores what this gives.
         """
         given = arguments.sessions_in(sessions)
         return await continue_chats(self._caller.writable.ledger, given, self._agent)

@@ -25,7 +25,7 @@ from tiermem.dialogue.formats.transcripts import OTHER_FORMAT
 from tiermem.dialogue.interface import Conversation, Format
 from tiermem.dialogue.messages import LONGEST_SPEAKER
 from tiermem.dialogue.packed import unpack
-from tiermem.errors import InvalidInput, NotDialogue, name_in, not_one_of, shown
+from tiermem.errors import InvalidInput, NotDialogue, NoTurns, name_in, not_one_of, shown
 
 STDIN = "-"
 
@@ -116,7 +116,7 @@ def _require_turns(name: str, conversations: Sequence[Conversation], skipped: li
             f"the first of them {skipped[0]}. {OTHER_FORMAT}"
         )
     if not turns:
-        raise NotDialogue(f"{name!r} is not dialogue: it holds no turn")
+        raise NoTurns(f"{name!r} is not dialogue: it holds no turn")
 
 
 def _with_own_names(conversation: Conversation) -> Conversation:

@@ -49,6 +49,7 @@ _LATER = "try again in a little while"
 _ASK = "ask the operator of the server: its log says more"
 
 _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
+    (errors.NoTurns, 400, _MEND),
     (errors.NotDialogue, 400, _MEND),
     (errors.InvalidInput, 400, _MEND),
     (errors.UnknownId, 404, _LOOK),

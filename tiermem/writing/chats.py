@@ -21,6 +21,7 @@ from datetime import datetime
 from pagestore import SessionId, Turn
 from tiermem.dialogue import DialogueSession, has_own_id, is_of_format, is_placed, speaker_in
 from tiermem.ledger import Ledger
+from tiermem.writing.copies import drop_copied_turns
 from tiermem.writing.stored_turns import ReadTurn, Size, find_size, read_stored
 
 _FEWEST = 3
@@ -56,6 +57,11 @@ class _StoredChat:
         return Counter({message: len(turns) for message, turns in self.messages.items()})
 
 
+def is_compared(session: DialogueSession) -> bool:
+    """Whether a session is compared with stored ones before it is stored."""
+    return session.has_records or lacks_chat_id(session)
+
+
 def lacks_chat_id(session: DialogueSession) -> bool:
     """Whether the file of a session has no id of its chat, so that stored chats are compared with it."""
     return session.is_file_name or not has_own_id(session.chat)
@@ -67,6 +73,7 @@ async def continue_chats(
     """The sessions under the ids of the stored chats that they continue, or under ids of their own.
 
     Compared are the turns of one agent, `None` for those of none. Chats with ids of their own keep these.
+    Sessions of records come without the turns that they have from another stored session.
     """
     chats: dict[str, list[int]] = {}
     for place, session in enumerate(sessions):
@@ -77,6 +84,9 @@ async def continue_chats(
         continued = await _continue_chat(ledger, [sessions[place] for place in places], agent)
         for place, session in zip(places, continued, strict=True):
             found[place] = session
+    for place, session in enumerate(sessions):
+        if session.has_records:
+            found[place] = await drop_copied_turns(ledger, session, agent)
     files = {
         place: one for place, one in enumerate(sessions) if one.is_file_name and _has_times(one.turns, agent)
     }

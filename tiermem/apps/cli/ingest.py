@@ -16,9 +16,11 @@ import tiermem
 from pagestore import SessionId
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_ERROR, complain, remark
+from tiermem.apps.cli.read_files import describe_left_out, read_files
 from tiermem.apps.present.progress import Report, progress
 from tiermem.apps.present.tables import counted, table
-from tiermem.dialogue import Conversation, DateOrder, DialogueSession, Format, read_dialogue
+from tiermem.dialogue import Conversation, DateOrder, DialogueSession, Format
+from tiermem.dialogue.agent_folders import CodingAgent
 from tiermem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -40,8 +42,9 @@ class ChatSummary:
 class IngestSummary:
     """What one space got: turns read, how many were new, and what it holds now.
 
-    Turns that were `erased` before, and those without words (`empty`), are not stored. Of the new ones
-    `edited` are later versions of messages that are stored already.
+    Turns that were `erased` before, those without words (`empty`), and those that a session of a coding agent
+    `copied` from another one, are not stored. Of the new ones `edited` are later versions of messages that
+    are stored already.
     """
 
     space: str
@@ -51,6 +54,7 @@ class IngestSummary:
     known: int
     erased: int
     empty: int
+    copied: int
     chats: tuple[ChatSummary, ...]
     raising: int
     """Turns that name a level of trust above theirs, which was not taken."""
@@ -65,9 +69,17 @@ class IngestSummary:
 
 def ingest(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Files of dialogue; - reads standard input.")
-    ],
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE...",
+            help="Files of dialogue, or folders of transcripts of coding agents; - reads standard input.",
+        ),
+    ] = None,
     *,
+    of_agent: Annotated[
+        CodingAgent | None,
+        typer.Option("--from", help="Read the sessions of this coding agent that are on this machine."),
+    ] = None,
     store: options.Store = options.DEFAULT_STORE,
     space: Annotated[
         str | None,
@@ -111,27 +123,25 @@ def ingest(
     """Store dialogue and summarise it. Files are read in full first; what is known is not stored twice.
 
     Takes chats exported from WhatsApp, Telegram, Slack, Discord, ChatGPT and Claude, sessions of Claude Code
-    and Codex, memories of Mem0, Zep, Graphiti, Letta, LangMem and Hindsight, JSON lines of turns or of
-    OpenAI's fine-tuning, CSV, subtitles, "Name: text" and Markdown transcripts, LoCoMo and LongMemEval (also
-    .gz, .xz, .zip). Which of them a file is, is seen from what it holds. Records that cannot be read are
-    listed and skipped, as long as most can.
+    and Codex (all below a folder too), memories of Mem0, Zep, Graphiti, Letta, LangMem and Hindsight, JSON
+    lines of turns or of OpenAI's fine-tuning, CSV, subtitles, "Name: text" and Markdown transcripts, LoCoMo
+    and LongMemEval (also .gz, .xz, .zip). Which of them a file is, is seen from what it holds. Records that
+    cannot be read are listed and skipped, as long as most can.
     """
     known = options.key_values("--metadata", metadata)
-    skipped: list[str] = []
-    conversations = [
-        one
-        for file in files
-        for one in read_dialogue(
-            file,
-            form,
-            session=session,
-            stamps=True,
-            keep_thinking=keep_thinking,
-            date_order=date_order,
-            strict=strict,
-            on_skipped=skipped.append,
-        )
-    ]
+    read = read_files(
+        files or [],
+        of_agent,
+        {
+            "format": form,
+            "session": session,
+            "stamps": True,
+            "keep_thinking": keep_thinking,
+            "date_order": date_order,
+        },
+        strict=strict,
+    )
+    conversations = read.conversations
     results = ingest_into(
         store.address,
         conversations,
@@ -143,12 +153,22 @@ def ingest(
     )
     notes = [note for conversation in conversations for note in conversation.notes]
     output.show(
-        {"store": str(store), "spaces": results, "skipped": skipped, "notes": notes},
+        {
+            "store": str(store),
+            "spaces": results,
+            "skipped": read.skipped,
+            "notes": notes,
+            "left_out": read.left_out,
+        },
         lambda: _result_tables(results),
     )
-    for note in notes:
+    for note in notes[:_MOST_LISTED]:
         remark(note)
-    _warn_of_skipped(skipped)
+    if len(notes) > _MOST_LISTED:
+        remark(f"{len(notes) - _MOST_LISTED:,} more notes, which --json lists")
+    if read.left_out:
+        remark(describe_left_out(read.left_out))
+    _warn_of_skipped(read.skipped)
     raising = sum(result.raising for result in results)
     if raising:
         remark(f"{raising} turns name a higher trust than is theirs without; --stamps believes it")
@@ -162,7 +182,7 @@ def ingest(
 
 
 _MOST_LISTED = 20
-"""Skipped records and chats that are listed on a terminal; `--json` has all."""
+"""Notes, skipped records and chats that are listed on a terminal; `--json` has all."""
 
 
 def _warn_of_skipped(skipped: Sequence[str]) -> None:
@@ -248,6 +268,7 @@ def _ingest(
         known=sum(one.known for one in added),
         erased=sum(one.erased for one in added),
         empty=sum(one.empty for one in added),
+        copied=turns - sum(one.turns for one in added),
         chats=_chat_summaries(conversations, stored),
         raising=raising,
         pages=after.pages,
@@ -387,8 +408,8 @@ def _row(space: str, results: Sequence[IngestSummary]) -> tuple[str, ...]:
 
 
 def _left_out(results: Sequence[IngestSummary]) -> Iterator[str]:
-    edited, erased, empty = (
-        sum(getattr(result, name) for result in results) for name in ("edited", "erased", "empty")
+    edited, erased, empty, copied = (
+        sum(getattr(result, name) for result in results) for name in ("edited", "erased", "empty", "copied")
     )
     if edited:
         yield f"{counted(edited, 'message')} edited since: the new words stored as later versions"
@@ -399,3 +420,5 @@ def _left_out(results: Sequence[IngestSummary]) -> Iterator[str]:
         )
     if empty:
         yield f"{counted(empty, 'turn')} without words: not stored"
+    if copied:
+        yield f"{counted(copied, 'turn')} copied from another session: not stored twice"

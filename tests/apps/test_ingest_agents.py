@@ -1,0 +1,109 @@
+"""`tiermem ingest` of sessions of coding agents: below a folder, and where an agent keeps them."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.apps.test_commands import as_json, tiermem
+from tests.dialogue.test_copied_sessions import fork, written_session
+from tests.dialogue.transcripts import ClaudeCode, Codex
+
+
+def write_log(folder: Path, name: str, log: ClaudeCode | Codex) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(log.text(), encoding="utf-8")
+    return path
+
+
+def claude_code_folder(root: Path) -> Path:
+    log = ClaudeCode("main")
+    log.user("Weave a rug.")
+    log.reply({"type": "thinking", "thinking": "hm", "signature": "x"}, "Woven.")
+    sub_agent = ClaudeCode("main", isSidechain=True, agentId="a1")
+    sub_agent.count = 50
+    sub_agent.user("Look for wool.")
+    empty = ClaudeCode("empty")
+    empty.record("file-history-snapshot", snapshot={})
+    folder = root / "projects" / "-nowhere-loom"
+    write_log(folder, "main.jsonl", log)
+    write_log(folder, "main/subagents/agent-a1.jsonl", sub_agent)
+    write_log(folder, "empty.jsonl", empty)
+    (folder / "notes.jsonl").write_text('{"role": "user", "text": "no transcript"}\n')
+    (folder / "broken.jsonl").write_text("not json\n")
+    (folder / "MEMORY.md").write_text("Ann: no transcript either\n")
+    return root
+
+
+def test_the_sessions_below_a_folder_are_stored_and_other_files_are_not(tmp_path: Path) -> None:
+    store, folder = tmp_path / "memory", claude_code_folder(tmp_path / "claude")
+    told = as_json(store, "ingest", str(folder))
+    (space,) = told["spaces"]
+    assert (space["new"], space["known"]) == (3, 0)
+    assert told["left_out"] == {"hidden reasoning": 1, "session without turns": 1}
+    assert len(told["skipped"]) == 2
+    assert any("notes.jsonl' is no transcript" in reason for reason in told["skipped"])
+    (again,) = as_json(store, "ingest", str(folder))["spaces"]
+    assert (again["new"], again["known"]) == (0, 3)
+
+
+def test_what_is_no_turn_is_displayed(tmp_path: Path) -> None:
+    shown = tiermem(tmp_path / "memory", "ingest", str(claude_code_folder(tmp_path / "claude")))
+    assert "not stored: 1 × hidden reasoning, 1 × session without turns" in shown.output
+
+
+def test_the_folders_of_agents_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(claude_code_folder(tmp_path / "claude")))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    for name, folder in (("s1", "sessions/2026/09/20"), ("s2", "archived_sessions")):
+        log = Codex(name)
+        log.message("user", f"Weave {name}.")
+        write_log(tmp_path / "codex" / folder, f"rollout-{name}.jsonl", log)
+    (tmp_path / "codex" / "sessions" / "rollout-s3.jsonl.zst").write_bytes(b"packed")
+    new = [
+        as_json(tmp_path / "memory", "ingest", "--from", agent)["spaces"][0]["new"]
+        for agent in ("claude-code", "codex")
+    ]
+    assert new == [3, 2]
+    told = as_json(tmp_path / "memory", "ingest", "--from", "codex")
+    assert told["left_out"] == {"file packed with zstd": 1}
+    found = as_json(tmp_path / "memory", "search", "weave", "--kind", "turns", "--where", "agent=codex")
+    assert len(found["results"]) == 2
+
+
+def test_the_home_of_an_agent_is_in_the_home_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    refused = tiermem(tmp_path / "memory", "ingest", "--from", "claude-code", code=1)
+    assert f"{tmp_path}/.claude/projects" in refused.stderr
+    assert "CLAUDE_CONFIG_DIR" in refused.stderr
+    claude_code_folder(tmp_path / ".claude")
+    (space,) = as_json(tmp_path / "memory", "ingest", "--from", "claude-code")["spaces"]
+    assert space["new"] == 3
+
+
+def test_without_files_the_error_says_what_to_give(tmp_path: Path) -> None:
+    refused = tiermem(tmp_path / "memory", "ingest", code=1)
+    assert "--from claude-code" in refused.stderr
+
+
+def test_turns_that_a_fork_copied_are_counted(tmp_path: Path) -> None:
+    log = written_session()
+    first = write_log(tmp_path, "a.jsonl", log)
+    second = write_log(tmp_path, "b.jsonl", fork(log))
+    store = tmp_path / "memory"
+    (space,) = as_json(store, "ingest", str(first), str(second))["spaces"]
+    assert (space["turns"], space["new"], space["known"], space["copied"]) == (8, 4, 0, 4)
+    assert "4 turns copied from another session" in tiermem(store, "ingest", str(second)).stdout
+
+
+def test_many_notes_are_cut_on_a_terminal(tmp_path: Path) -> None:
+    for number in range(22):
+        log = ClaudeCode(f"s{number}", version="9.0.0")
+        log.user("Weave.")
+        write_log(tmp_path / "logs", f"s{number}.jsonl", log)
+    shown = tiermem(tmp_path / "memory", "ingest", str(tmp_path / "logs"))
+    assert shown.output.count("newer than") == 20
+    assert "2 more notes" in shown.output

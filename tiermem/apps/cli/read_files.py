@@ -1,0 +1,76 @@
+"""Reads the files and folders that `tiermem ingest` is given, and those of a coding agent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tiermem.dialogue import Conversation, read_dialogue
+from tiermem.dialogue.agent_folders import CodingAgent, transcript_folders, transcripts_in
+from tiermem.errors import InvalidInput, NotDialogue, NoTurns
+
+_WITHOUT_TURNS = "session without turns"
+_PACKED = "file packed with zstd"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesRead:
+    """What files hold, the records and files that were skipped, and what of transcripts is no turn."""
+
+    conversations: tuple[Conversation, ...]
+    skipped: tuple[str, ...]
+    left_out: Mapping[str, int]
+
+
+def read_files(
+    files: Sequence[str], agent: CodingAgent | None, options: Mapping[str, Any], *, strict: bool
+) -> FilesRead:
+    """Read files, of folders the transcripts of coding agents below them, and the folders of `agent`.
+
+    A file of a folder that is no transcript is skipped, with `strict` too. `options` are those of
+    `read_dialogue`. Raises `InvalidInput` without files and agent.
+    """
+    if not files and agent is None:
+        raise InvalidInput("name files, or read the sessions of an agent: --from claude-code or --from codex")
+    folders = [path for file in files if file != "-" and (path := Path(file)).is_dir()]
+    folders += [] if agent is None else transcript_folders(agent)
+    single = [file for file in files if file == "-" or not Path(file).is_dir()]
+    skipped: list[str] = []
+    left_out: Counter[str] = Counter()
+    given = {**options, "strict": strict, "on_skipped": skipped.append}
+    conversations = [one for file in single for one in read_dialogue(file, **given)]
+    for folder in folders:
+        for path in transcripts_in(folder):
+            conversations += _read_transcript(path, given, skipped, left_out)
+        if packed := sum(1 for _ in folder.rglob("*.jsonl.zst")):
+            left_out[_PACKED] += packed
+    for one in conversations:
+        left_out.update(one.left_out)
+    return FilesRead(conversations=tuple(conversations), skipped=tuple(skipped), left_out=dict(left_out))
+
+
+def _read_transcript(
+    path: Path, options: Mapping[str, Any], skipped: list[str], left_out: Counter[str]
+) -> Iterator[Conversation]:
+    """The conversations of one file of a folder; of one that is no transcript why it was skipped."""
+    try:
+        conversations = read_dialogue(path, **options)
+    except NoTurns:
+        left_out[_WITHOUT_TURNS] += 1
+        return
+    except NotDialogue as error:
+        skipped.append(str(error))
+        return
+    if all(session.has_records for one in conversations for session in one.sessions):
+        yield from conversations
+    else:
+        skipped.append(f"{str(path)!r} is no transcript of a coding agent: name the file to read it")
+
+
+def describe_left_out(left_out: Mapping[str, int]) -> str:
+    """What of transcripts was not stored, the most first: "not stored: 31 × hidden reasoning"."""
+    kinds = sorted(left_out.items(), key=lambda one: (-one[1], one[0]))
+    return "not stored: " + ", ".join(f"{number:,} × {kind}" for kind, number in kinds)
