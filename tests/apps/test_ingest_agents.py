@@ -107,3 +107,16 @@ def test_many_notes_are_cut_on_a_terminal(tmp_path: Path) -> None:
     shown = tiermem(tmp_path / "memory", "ingest", str(tmp_path / "logs"))
     assert shown.output.count("newer than") == 20
     assert "2 more notes" in shown.output
+
+
+def test_secrets_are_redacted_and_their_number_is_displayed(tmp_path: Path) -> None:
+    token = "npm_" + "x9Yz" * 9  # made up
+    log = Codex()
+    log.message("user", f"Publish with {token} and badge LOOM-77.")
+    path = write_log(tmp_path, "a.jsonl", log)
+    shown = tiermem(tmp_path / "memory", "ingest", str(path), "--redact", r"LOOM-\d+")
+    assert "1 × secret: npm token, 1 × secret: own pattern" in shown.output
+    found = tiermem(tmp_path / "memory", "search", "publish badge", "--kind", "turns").stdout
+    assert "[redacted: npm token]" in found
+    assert token not in found
+    assert "LOOM-77" not in found

@@ -11,7 +11,7 @@ import pytest
 
 import tiermem
 from tests.dialogue.transcripts import ClaudeCode, kinds, of_person, only, read_text, turns_of
-from tiermem.errors import NotDialogue
+from tiermem.errors import InvalidInput, NotDialogue
 
 REFUSED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file "
@@ -566,3 +566,42 @@ def test_the_kinds_of_a_short_session() -> None:
     log.call("Bash", command="ls")
     log.result("a.py")
     assert kinds(turns_of(log.read())) == ["prompt", "tool_call", "tool_result"]
+
+
+TOKEN = "ghp_" + "a1B2" * 9  # made up
+
+
+def test_secrets_are_in_no_part_of_a_turn_and_are_counted() -> None:
+    log = ClaudeCode()
+    log.user(f"Use {TOKEN} for the upload.")
+    log.reply({"type": "thinking", "thinking": f"The token {TOKEN}.", "signature": "x"}, "I will.")
+    log.call("Bash", command=f"export X=1\n{TOKEN}")
+    log.result(f"ok\n{TOKEN}")
+    log.call("Write", "c2", file_path=f"/nowhere/{TOKEN}")
+    log.call("AskUserQuestion", "c3")
+    log.result("…", "c3", toolUseResult={"answers": {f"Is {TOKEN} right?": "yes"}})
+    log.record("custom-title", customTitle=f"Upload with {TOKEN}", uuid=...)
+    conversation = log.read(keep_thinking=True)
+    assert TOKEN not in repr(conversation)
+    assert TOKEN[:12] not in repr(conversation)
+    assert conversation.left_out["secret: GitHub token"] == 8
+    assert of_person(conversation)[0] == "Use [redacted: GitHub token] for the upload."
+
+
+def test_patterns_of_ones_own_are_redacted() -> None:
+    log = ClaudeCode()
+    log.user("The badge is LOOM-1234.")
+    conversation = log.read(redact=[r"LOOM-\d+"])
+    assert of_person(conversation) == ["The badge is [redacted: own pattern]."]
+    for pattern in (["("], r"LOOM-\d+"):
+        with pytest.raises(InvalidInput):
+            log.read(redact=pattern)
+
+
+def test_a_pattern_that_is_added_later_makes_no_other_turn(tmp_path: Path) -> None:
+    log = ClaudeCode()
+    log.user("The badge is LOOM-1234.")
+    with tiermem.open(tmp_path / "memory") as memory:
+        memory.ingest(log.read())
+        ((_, added),) = memory.ingest(log.read(redact=[r"LOOM-\d+"]))
+        assert (added.new, added.known, added.edited) == (0, 1, 0)

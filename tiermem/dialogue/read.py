@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, get_args
@@ -26,6 +26,7 @@ from tiermem.dialogue.interface import Conversation, Format
 from tiermem.dialogue.messages import LONGEST_SPEAKER
 from tiermem.dialogue.packed import unpack
 from tiermem.errors import InvalidInput, NotDialogue, NoTurns, name_in, not_one_of, shown
+from tiermem.text.secrets import SecretFilter
 
 STDIN = "-"
 
@@ -42,6 +43,7 @@ def read_dialogue(
     date_order: DateOrder | None = None,
     strict: bool = False,
     on_skipped: Callable[[str], None] | None = None,
+    redact: Iterable[str] = (),
 ) -> tuple[Conversation, ...]:
     """Every conversation of a file, a stream, or standard input (`-`).
 
@@ -53,6 +55,9 @@ def read_dialogue(
 
     `date_order` says in which order dates in numbers are (`dmy`, `mdy` or `ymd`); by default all dates of the
     file decide, and `Conversation.notes` say how they were read.
+
+    Of transcripts of coding agents secrets are replaced by what they are, before anything is given: tokens of
+    documented formats, and what the regular expressions `redact` match. `Conversation.left_out` counts them.
 
     What a model thought is not among its words; with `keep_thinking` it is in the metadata, under `thinking`.
 
@@ -66,6 +71,9 @@ def read_dialogue(
         raise InvalidInput(f"date_order {not_one_of(date_order, get_args(DateOrder))}")
     if session is not None:
         name_in(session, "session")
+    if isinstance(redact, str):
+        raise InvalidInput(f"redact must be a list of regular expressions, not {shown(redact)}")
+    secrets = SecretFilter(redact)
     name, data = _fetch(source)
     skipped: list[str] = []
     try:
@@ -78,6 +86,7 @@ def read_dialogue(
                 stamps=stamps,
                 keep_thinking=keep_thinking,
                 date_order=date_order,
+                secrets=secrets,
             )
             conversations = _read(unpack(data), format, opened)
             conversations = tuple(map(_with_short_names, conversations))

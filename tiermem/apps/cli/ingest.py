@@ -110,6 +110,15 @@ def ingest(
         bool,
         typer.Option("--keep-thinking", help="Keep what a model thought as metadata (thinking)."),
     ] = False,
+    redact: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--redact",
+            metavar="REGEX",
+            help="Of sessions of coding agents store no text that this matches. Known formats of secrets are "
+            "redacted without it.",
+        ),
+    ] = None,
     date_order: Annotated[
         DateOrder | None,
         typer.Option(
@@ -138,6 +147,7 @@ def ingest(
             "stamps": True,
             "keep_thinking": keep_thinking,
             "date_order": date_order,
+            "redact": redact or (),
         },
         strict=strict,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
@@ -23,6 +23,7 @@ from tiermem.dialogue.repository import repository_of
 from tiermem.dialogue.times import parse_time
 from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
+from tiermem.text.secrets import SecretFilter
 
 Author = Literal["person", "agent", "program", "sub-agent"]
 """Who wrote a turn. A program is a tool, the shell or the agent's own machinery."""
@@ -49,6 +50,9 @@ compaction.
 
 NO_OUTPUT = "[no output]"
 """The text of a tool's result that has none."""
+
+_TEXTS = ("text", "thinking", "question", "path")
+"""The fields of a turn that have words."""
 
 _SPEAKERS: Mapping[Author, tuple[str, str]] = {
     "person": ("user", "user"),
@@ -156,25 +160,34 @@ class Transcript:
         if turn.text.strip():
             self.turns.setdefault(session, []).append(turn)
 
-    def conversations(self, form: Format) -> tuple[Conversation, ...]:
-        """Return one conversation with a session for each that has turns."""
+    def conversations(self, form: Format, secrets: SecretFilter) -> tuple[Conversation, ...]:
+        """Return one conversation, without secrets, with a session for each that has turns.
+
+        Its `left_out` counts the secrets too.
+        """
+        redacted: Counter[str] = Counter()
+
+        def redact(text: str) -> str:
+            text, counts = secrets.redact(text)
+            redacted.update(counts)
+            return text
+
         sessions = tuple(
             DialogueSession(
                 session=SessionId(f"{form}:{name}"),
-                turns=tuple(_with_own_ids(turns)),
-                title=self.titles.get(name),
+                turns=tuple(_with_own_ids([without_secrets(turn, redact) for turn in turns])),
+                title=redact(title) if (title := self.titles.get(name)) is not None else None,
                 has_records=True,
             )
             for name, turns in self.turns.items()
         )
+        left_out = self.left_out + Counter({f"secret: {name}": count for name, count in redacted.items()})
         notes = list(self.notes)
         if self.unknown:
             kinds = ", ".join(f"{kind} ({number})" for kind, number in sorted(self.unknown.items()))
             notes.append(f"records of types that are not known were left out: {kinds}")
         return (
-            Conversation(
-                space_hint=None, sessions=sessions, notes=tuple(notes), left_out=dict(self.left_out)
-            ),
+            Conversation(space_hint=None, sessions=sessions, notes=tuple(notes), left_out=dict(left_out)),
         )
 
     def note_version(self, version: str | None, newest: tuple[int, ...]) -> None:
@@ -185,6 +198,13 @@ class Transcript:
             note = f"written by version {version}, newer than {tested}, the newest that was tested"
             if note not in self.notes:
                 self.notes.append(note)
+
+
+def without_secrets(turn: AgentTurn, redact: Callable[[str], str]) -> AgentTurn:
+    """Return the turn with what `redact` leaves of its texts; its record and block stay."""
+    texts: dict[str, Any] = {name: getattr(turn, name) for name in _TEXTS}
+    changed: dict[str, Any] = {name: redact(text) for name, text in texts.items() if text is not None}
+    return replace(turn, **changed)
 
 
 def version_parts(version: str | None) -> tuple[int, ...]:

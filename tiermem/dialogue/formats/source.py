@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from tiermem.dialogue.interface import Conversation, DialogueSession, Format
 from tiermem.dialogue.times import parse_time
 from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
+from tiermem.text.secrets import SecretFilter
 
 PACKED = (".gz", ".xz", ".zip")
 """Endings of packed files; the ending before them says what is packed."""
@@ -27,7 +28,8 @@ class Source:
 
     `own_session` is that name if the caller gave it, `None` if it is that of the file. `date_order` is that
     of dates in numbers, `None` to decide it. With `stamps` the levels of trust that turns name are read. With
-    `keep_thinking` what a model thought is kept as metadata.
+    `keep_thinking` what a model thought is kept as metadata. `secrets` are taken out of transcripts of coding
+    agents.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Source:
     date_order: DateOrder | None = None
     stamps: bool = False
     keep_thinking: bool = False
+    secrets: SecretFilter = field(default_factory=SecretFilter)
 
     @property
     def ending(self) -> str:
