@@ -44,6 +44,7 @@ def read_dialogue(
     strict: bool = False,
     on_skipped: Callable[[str], None] | None = None,
     redact: Iterable[str] = (),
+    skip_paths: Iterable[str] = (),
 ) -> tuple[Conversation, ...]:
     """Every conversation of a file, a stream, or standard input (`-`).
 
@@ -57,7 +58,9 @@ def read_dialogue(
     file decide, and `Conversation.notes` say how they were read.
 
     Of transcripts of coding agents secrets are replaced by what they are, before anything is given: tokens of
-    documented formats, and what the regular expressions `redact` match. `Conversation.left_out` counts them.
+    documented formats, and what the regular expressions `redact` match. Calls of tools about files that git
+    ignores or a pattern of `skip_paths` matches (`*.pem`) are left out with their results.
+    `Conversation.left_out` counts both.
 
     What a model thought is not among its words; with `keep_thinking` it is in the metadata, under `thinking`.
 
@@ -71,8 +74,9 @@ def read_dialogue(
         raise InvalidInput(f"date_order {not_one_of(date_order, get_args(DateOrder))}")
     if session is not None:
         name_in(session, "session")
-    if isinstance(redact, str):
-        raise InvalidInput(f"redact must be a list of regular expressions, not {shown(redact)}")
+    for name, patterns in (("redact", redact), ("skip_paths", skip_paths)):
+        if isinstance(patterns, str):
+            raise InvalidInput(f"{name} must be a list of patterns, not {shown(patterns)}")
     secrets = SecretFilter(redact)
     name, data = _fetch(source)
     skipped: list[str] = []
@@ -87,6 +91,7 @@ def read_dialogue(
                 keep_thinking=keep_thinking,
                 date_order=date_order,
                 secrets=secrets,
+                skip_paths=tuple(skip_paths),
             )
             conversations = _read(unpack(data), format, opened)
             conversations = tuple(map(_with_short_names, conversations))

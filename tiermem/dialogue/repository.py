@@ -27,7 +27,7 @@ def repository_of(directory: str | None, remote: str | None = None) -> str | Non
     """
     if remote:
         return _hash(_without_protocol(remote))
-    common = _git_directory(directory) if directory and not directory.startswith(_NETWORK) else None
+    common = _git_directory(directory) if directory else None
     if common is None:
         return None
     address = _origin(common)
@@ -47,21 +47,27 @@ def _without_protocol(address: str) -> str:
     return f"{found['host'].lower()}/{path}"
 
 
-def _git_directory(directory: str) -> Path | None:
-    """The git directory that all worktrees of the repository share; `None` outside of one."""
-    start = Path(directory)
-    if not start.is_absolute():
+def repository_root(path: str) -> Path | None:
+    """Return the nearest folder above a local path that is a repository or a worktree; `None` without one."""
+    start = Path(path)
+    if path.startswith(_NETWORK) or not start.is_absolute():
         return None
     try:
-        for place in (start, *start.parents):
-            git = place / ".git"
-            if git.is_dir():
-                return git.resolve()
-            if git.is_file():
-                return _shared_directory(git)
+        return next((place for place in (start, *start.parents) if (place / ".git").exists()), None)
     except (OSError, ValueError):
-        return None  # a directory that may not be read is of no known repository
-    return None
+        return None  # a folder that may not be read is of no known repository
+
+
+def _git_directory(directory: str) -> Path | None:
+    """The git directory that all worktrees of the repository share; `None` outside of one."""
+    root = repository_root(directory)
+    if root is None:
+        return None
+    try:
+        git = (root / ".git").resolve()
+        return git if git.is_dir() else _shared_directory(git)
+    except (OSError, ValueError):
+        return None  # as above
 
 
 def _shared_directory(git: Path) -> Path:

@@ -119,6 +119,15 @@ def ingest(
             "redacted without it.",
         ),
     ] = None,
+    skip_paths: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--skip-path",
+            metavar="PATTERN",
+            help="Of sessions of coding agents store no call about such a file (*.pem), and no result of it. "
+            "What git ignores is left out without it.",
+        ),
+    ] = None,
     date_order: Annotated[
         DateOrder | None,
         typer.Option(
@@ -148,6 +157,7 @@ def ingest(
             "keep_thinking": keep_thinking,
             "date_order": date_order,
             "redact": redact or (),
+            "skip_paths": skip_paths or (),
         },
         strict=strict,
     )

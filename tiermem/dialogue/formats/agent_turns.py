@@ -7,8 +7,9 @@ records with the role "user" are written by programs.
 from __future__ import annotations
 
 import io
+import posixpath
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
@@ -17,13 +18,13 @@ from typing import Any, Literal
 from pagestore import SessionId, Turn
 from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Source
+from tiermem.dialogue.ignored_paths import find_ignored_paths
 from tiermem.dialogue.interface import Conversation, DialogueSession, Format
 from tiermem.dialogue.messages import THINKING
 from tiermem.dialogue.repository import repository_of
 from tiermem.dialogue.times import parse_time
 from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
-from tiermem.text.secrets import SecretFilter
 
 Author = Literal["person", "agent", "program", "sub-agent"]
 """Who wrote a turn. A program is a tool, the shell or the agent's own machinery."""
@@ -160,11 +161,21 @@ class Transcript:
         if turn.text.strip():
             self.turns.setdefault(session, []).append(turn)
 
-    def conversations(self, form: Format, secrets: SecretFilter) -> tuple[Conversation, ...]:
-        """Return one conversation, without secrets, with a session for each that has turns.
+    def conversations(self, form: Format, source: Source) -> tuple[Conversation, ...]:
+        """Return one conversation with a session for each that has turns.
 
-        Its `left_out` counts the secrets too.
+        It is without secrets and without what is about paths that are ignored; its `left_out` counts both.
         """
+        secrets = source.secrets
+        turns_with_paths = [turn for turns in self.turns.values() for turn in turns if turn.path is not None]
+        paths = {turn: _absolute_path(turn) for turn in turns_with_paths}
+        ignored = find_ignored_paths({*paths.values()}, source.skip_paths)
+        about = frozenset(turn for turn, path in paths.items() if path in ignored.paths)
+        self.notes.extend(ignored.problems)
+        for name, turns in self.turns.items():
+            kept = _without_calls(turns, about)
+            self.left_out["call about an ignored path, or its result"] += len(turns) - len(kept)
+            self.turns[name] = kept
         redacted: Counter[str] = Counter()
 
         def redact(text: str) -> str:
@@ -181,7 +192,7 @@ class Transcript:
             )
             for name, turns in self.turns.items()
         )
-        left_out = self.left_out + Counter({f"secret: {name}": count for name, count in redacted.items()})
+        left_out = +self.left_out + Counter({f"secret: {name}": count for name, count in redacted.items()})
         notes = list(self.notes)
         if self.unknown:
             kinds = ", ".join(f"{kind} ({number})" for kind, number in sorted(self.unknown.items()))
@@ -198,6 +209,24 @@ class Transcript:
             note = f"written by version {version}, newer than {tested}, the newest that was tested"
             if note not in self.notes:
                 self.notes.append(note)
+
+
+def _without_calls(turns: Sequence[AgentTurn], about: Collection[AgentTurn]) -> list[AgentTurn]:
+    """The turns without some calls and their results; a reply that makes such a call keeps its words."""
+    calls = {turn.call_id for turn in turns if turn in about} - {None}
+    kept: list[AgentTurn] = []
+    for turn in turns:
+        if turn.kind == "reply" and turn in about:
+            words = turn.text.rpartition("\n[calls ")[0]
+            kept.append(replace(turn, text=words, tool=None, call_id=None, path=None))
+        elif turn not in about and not (turn.kind == "tool_result" and turn.call_id in calls):
+            kept.append(turn)
+    return kept
+
+
+def _absolute_path(turn: AgentTurn) -> str:
+    """The path of a call, seen from where the agent was."""
+    return posixpath.normpath(posixpath.join(turn.place.directory or "", turn.path or ""))
 
 
 def without_secrets(turn: AgentTurn, redact: Callable[[str], str]) -> AgentTurn:

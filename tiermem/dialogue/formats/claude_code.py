@@ -118,7 +118,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
         for kind in reversed(_TITLES)
         if kind in titles
     }
-    return transcript.conversations(AGENT, source.secrets)
+    return transcript.conversations(AGENT, source)
 
 
 @dataclass(slots=True, kw_only=True)

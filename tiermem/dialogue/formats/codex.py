@@ -90,7 +90,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
     for entry in entries:
         with record(f"line {entry.number}"):
             _read_entry(reading, entry)
-    return reading.transcript.conversations(AGENT, source.secrets)
+    return reading.transcript.conversations(AGENT, source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

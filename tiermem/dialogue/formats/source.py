@@ -29,7 +29,7 @@ class Source:
     `own_session` is that name if the caller gave it, `None` if it is that of the file. `date_order` is that
     of dates in numbers, `None` to decide it. With `stamps` the levels of trust that turns name are read. With
     `keep_thinking` what a model thought is kept as metadata. `secrets` are taken out of transcripts of coding
-    agents.
+    agents, and what they have of files of `skip_paths` is left out.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Source:
     stamps: bool = False
     keep_thinking: bool = False
     secrets: SecretFilter = field(default_factory=SecretFilter)
+    skip_paths: tuple[str, ...] = ()
 
     @property
     def ending(self) -> str:
