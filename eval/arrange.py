@@ -23,6 +23,7 @@ from eval.datasets import (
     LoCoMo,
     LongMemEval,
     Newcomer,
+    Piled,
     RealTalk,
     Renamed,
     Statements,
@@ -66,6 +67,8 @@ class Request:
     resume: bool = False
     choice: Choice = field(default_factory=Choice)
     rename: bool = False
+    pile: int | None = None
+    """How many sessions of all conversations are put into one memory; 0 for all, `None` for none."""
     epochs: int = 1
     engine: EngineName = "local"
     facts: Path | None = None
@@ -232,6 +235,8 @@ def dataset_of(request: Request) -> Dataset:
     whole = _DATASETS[request.dataset](request.data)
     if request.rename:
         whole = Renamed(whole, seed=request.choice.seed)
+    if request.pile is not None:
+        whole = Piled(whole, sessions=request.pile or None, seed=request.choice.seed)
     return Chosen(whole, _with_facts(request))
 
 
@@ -395,6 +400,7 @@ def _sample(request: Request) -> dict[str, Any]:
         "categories": choice.categories and list(choice.categories),
         "conversations": choice.conversations and list(choice.conversations),
         "renamed": request.rename or None,
+        "pile": request.pile,
     }
     return {name: value for name, value in wanted.items() if value is not None}
 

@@ -95,6 +95,15 @@ Rename = Annotated[
         help="Give people and places other names first: knowing the public data then helps nobody.",
     ),
 ]
+Pile = Annotated[
+    int | None,
+    typer.Option(
+        "--pile",
+        min=0,
+        metavar="SESSIONS",
+        help="Put so many sessions of all conversations into one memory, 0 for all, and ask there.",
+    ),
+]
 PrecisionOption = Annotated[
     Bits,
     typer.Option(
@@ -156,6 +165,7 @@ def retrieval_command(
     conversations: Conversations = None,
     seed: Seed = 0,
     rename: Rename = False,
+    pile: Pile = None,
     engine: EngineOption = EngineName.LOCAL,
     facts: Facts = None,
     concurrency: Concurrency = None,
@@ -182,6 +192,7 @@ def retrieval_command(
             seed=seed,
         ),
         rename=rename,
+        pile=pile,
         engine=engine.value,
         facts=facts,
         concurrency=concurrency,

@@ -6,6 +6,7 @@ from eval.datasets.languages import Languages
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.longmemeval import LongMemEval
 from eval.datasets.newcomer import Newcomer
+from eval.datasets.piled import Piled
 from eval.datasets.realtalk import RealTalk
 from eval.datasets.renamed import Renamed
 from eval.datasets.statements import Statements
@@ -19,6 +20,7 @@ __all__ = [
     "LoCoMo",
     "LongMemEval",
     "Newcomer",
+    "Piled",
     "RealTalk",
     "Renamed",
     "Statements",

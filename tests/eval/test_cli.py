@@ -196,6 +196,7 @@ def test_help_lists_the_commands_of_evaluation_and_no_others() -> None:
         "report",
         "audit",
         "bench",
+        "transcripts",
         "systems",
     ]
 
