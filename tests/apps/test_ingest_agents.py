@@ -1,5 +1,6 @@
 """`tiermem ingest` of sessions of coding agents: below a folder, and where an agent keeps them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,26 @@ def test_the_home_of_an_agent_is_in_the_home_directory(
     claude_code_folder(tmp_path / ".claude")
     (space,) = as_json(tmp_path / "memory", "ingest", "--from", "claude-code")["spaces"]
     assert space["new"] == 3
+
+
+def test_the_folders_of_other_agents_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    header = {"sessionId": "g1", "projectHash": "77"}
+    chat = {**header, "messages": [{"id": "m1", "type": "user", "content": "Weave."}]}
+    event = {"type": "user.message", "data": {"content": "Weave."}, "id": "e1", "parentId": None}
+    files = {
+        ".gemini/tmp/77/chats/session-1.json": json.dumps(chat, indent=1),
+        ".gemini/tmp/77/logs.json": "[]",
+        ".copilot/session-state/c1/events.jsonl": f"{json.dumps(event)}\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for agent in ("gemini-cli", "copilot-cli"):
+        told = as_json(tmp_path / "memory", "ingest", "--from", agent)
+        assert (told["spaces"][0]["new"], told["skipped"]) == (1, [])
+    refused = tiermem(tmp_path / "memory", "ingest", "--from", "codex", code=1)
+    assert "name their files" in refused.stderr
 
 
 def test_without_files_the_error_says_what_to_give(tmp_path: Path) -> None:

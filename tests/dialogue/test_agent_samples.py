@@ -6,7 +6,7 @@ import pytest
 
 from eval.transcripts import compare_readings
 
-READ = ("claude-code", "codex")
+READ = ("claude-code", "codex", "gemini-cli", "copilot-cli")
 """Agents whose transcripts are read."""
 
 

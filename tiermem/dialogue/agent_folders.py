@@ -10,7 +10,7 @@ from typing import Literal
 
 from tiermem.errors import InvalidInput
 
-CodingAgent = Literal["claude-code", "codex"]
+CodingAgent = Literal["claude-code", "codex", "gemini-cli", "copilot-cli"]
 """Agents whose folders are known."""
 
 
@@ -18,13 +18,18 @@ CodingAgent = Literal["claude-code", "codex"]
 class _AgentHome:
     """The directory of an agent in the home directory, the variable that names another, and its folders."""
 
-    variable: str
+    variable: str | None = None
     directory: str
     folders: tuple[str, ...]
 
 
+_PATTERNS = ("*.jsonl", "session-*.json")
+"""The names of transcripts: lines of JSON, and older chats of Gemini CLI."""
+
 _HOMES: Mapping[CodingAgent, _AgentHome] = {
     "claude-code": _AgentHome(variable="CLAUDE_CONFIG_DIR", directory=".claude", folders=("projects",)),
+    "gemini-cli": _AgentHome(directory=".gemini", folders=("tmp",)),
+    "copilot-cli": _AgentHome(directory=".copilot", folders=("session-state",)),
     "codex": _AgentHome(variable="CODEX_HOME", directory=".codex", folders=("sessions", "archived_sessions")),
 }
 
@@ -32,18 +37,20 @@ _HOMES: Mapping[CodingAgent, _AgentHome] = {
 def transcript_folders(agent: CodingAgent) -> tuple[Path, ...]:
     """Return the folders of an agent that exist; `InvalidInput` without any."""
     home = _HOMES[agent]
-    root = Path(os.environ.get(home.variable) or Path.home() / home.directory)
+    named = None if home.variable is None else os.environ.get(home.variable)
+    root = Path(named or Path.home() / home.directory)
     folders = tuple(root / name for name in home.folders)
     found = tuple(folder for folder in folders if folder.is_dir())
     if not found:
+        elsewhere = "" if home.variable is None else f"set {home.variable} if they are elsewhere, or "
         raise InvalidInput(
-            f"there are no sessions of {agent}: {str(folders[0])!r} is no folder (set {home.variable} if "
-            "they are elsewhere, or name their files)"
+            f"there are no sessions of {agent}: {str(folders[0])!r} is no folder ({elsewhere}name their "
+            "files)"
         )
     return found
 
 
 def transcripts_in(folder: Path) -> tuple[Path, ...]:
-    """Return the files with lines of JSON below a folder, the oldest change first."""
-    files = [path for path in folder.rglob("*.jsonl") if path.is_file()]
+    """Return the files below a folder that may be transcripts, the oldest change first."""
+    files = [path for pattern in _PATTERNS for path in folder.rglob(pattern) if path.is_file()]
     return tuple(sorted(files, key=lambda path: (path.stat().st_mtime, str(path))))

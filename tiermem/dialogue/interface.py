@@ -34,6 +34,8 @@ Format = Literal[
     "hindsight",
     "claude-code",
     "codex",
+    "gemini-cli",
+    "copilot-cli",
     "locomo",
     "longmemeval",
 ]

@@ -34,7 +34,7 @@ def read_files(
     `read_dialogue`. Raises `InvalidInput` without files and agent.
     """
     if not files and agent is None:
-        raise InvalidInput("name files, or read the sessions of an agent: --from claude-code or --from codex")
+        raise InvalidInput("name files, or read the sessions of an agent with --from claude-code")
     folders = [path for file in files if file != "-" and (path := Path(file)).is_dir()]
     folders += [] if agent is None else transcript_folders(agent)
     single = [file for file in files if file == "-" or not Path(file).is_dir()]

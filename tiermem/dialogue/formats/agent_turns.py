@@ -315,6 +315,11 @@ def mapping_in(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def objects_in(value: object) -> list[Mapping[str, Any]]:
+    """The mappings of a list; an empty list for anything else."""
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
 def mark_abandoned(turns: Sequence[AgentTurn], abandoned: frozenset[str]) -> list[AgentTurn]:
     """The turns, marked where their record is on a branch that a rewind left."""
     return [replace(turn, abandoned=True) if turn.record in abandoned else turn for turn in turns]
