@@ -61,6 +61,7 @@ COMMANDS = {
     "doctor": "Look at what memory needs: weights, model, index, store, room (exit code 1: some is missing).",
     "spaces": "List the spaces of a store.",
     "mcp": "Serve a memory to agents by the Model Context Protocol: over standard input and output, or by HTTP.",
+    "hook": "Have coding agents keep their sessions in memory by themselves.",
     "look": "Look at a memory in the browser: ask, and follow answers to the words. Writes nothing of itself.",
     "serve": "Serve the memories of a store over HTTP to clients that have a key.",
     "keys": "Make, list and revoke the keys of `tiermem serve`.",

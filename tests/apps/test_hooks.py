@@ -1,0 +1,322 @@
+"""Memory for coding agents that captures by itself: the hook, the spool, and the settings of agents."""
+
+import json
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import tiermem
+import tiermem_hook
+from pagestore.errors import Locked
+from tests.apps.test_commands import as_json
+from tests.apps.test_commands import tiermem as run_command
+from tests.dialogue.transcripts import ClaudeCode
+from tiermem.apps.cli.app import app
+from tiermem.apps.hooks import claude_code
+from tiermem.apps.hooks.drain import drain_spool
+from tiermem.apps.hooks.events import read_spool
+from tiermem.dialogue.agent_spaces import repository_space
+from tiermem.errors import InvalidInput
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TOKEN = "ghp_" + "a1B2" * 9
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store without a space."""
+    tiermem.open(tmp_path / "memory", engine="local").close()
+    return tmp_path / "memory"
+
+
+def run_hook(store: Path, payload: Any, agent: str = "claude-code") -> subprocess.CompletedProcess[bytes]:
+    given = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    command = [sys.executable, "-m", "tiermem_hook", agent, str(store)]
+    return subprocess.run(command, input=given, capture_output=True, check=False)
+
+
+def repository(folder: Path) -> Path:
+    git = folder / ".git"
+    git.mkdir(parents=True)
+    (git / "config").write_text('[remote "origin"]\n\turl = git@example.org:ann/loom.git\n')
+    return folder
+
+
+def session(folder: Path, *prompts: str, cwd: Path) -> Path:
+    log = ClaudeCode("s1", cwd=str(cwd))
+    for prompt in prompts:
+        log.user(prompt)
+        log.reply("Done.")
+    file = folder / "s1.jsonl"
+    file.write_text(log.text())
+    return file
+
+
+def event(store: Path, name: str, *, at: datetime = NOW, **fields: Any) -> Path:
+    payload = {"hook_event_name": name, "session_id": "s1", **fields}
+    return tiermem_hook.keep_event(store / "spool", "claude-code", payload, at=at)
+
+
+def turns_of(store: Path, space: str) -> list[str]:
+    with tiermem.open(store, space=space, engine="local") as memory:
+        memory.flush()
+        pages = [memory.page(info.id) for info in memory.pages()]
+        return [line.turn.text for page in pages for line in page.lines if line.turn is not None]
+
+
+def test_the_hook_is_of_the_standard_library_alone() -> None:
+    code = "import sys, tiermem_hook; print([one for one in sys.modules if one.split('.')[0] not in known])"
+    code = code.replace("known", "sys.stdlib_module_names")
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, check=True, text=True)
+    assert set(json.loads(done.stdout.replace("'", '"'))) <= {"tiermem_hook", "__main__"}
+
+
+def test_an_event_is_kept_without_what_tools_were_given_and_gave(store: Path, tmp_path: Path) -> None:
+    payload = {
+        "session_id": "s1",
+        "transcript_path": "/nowhere/s1.jsonl",
+        "cwd": "/nowhere",
+        "hook_event_name": "PostToolUse",
+        "tool_input": {"command": f"export TOKEN={TOKEN}"},
+        "tool_response": "a secret",
+        "last_assistant_message": "words",
+        "banana": True,
+    }
+    done = run_hook(store, payload)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    (file,) = (store / "spool").iterdir()
+    assert file.stat().st_mode & 0o077 == 0
+    kept = json.loads(file.read_text())
+    assert set(kept["payload"]) == {"session_id", "transcript_path", "cwd", "hook_event_name"}
+    (read,) = read_spool(store).events
+    assert (read.name, read.session, read.transcripts) == ("PostToolUse", "s1", ("/nowhere/s1.jsonl",))
+
+
+@pytest.mark.parametrize("payload", [b"", b"not json", b"[1]", b'"text"', b"{", b"\xff\xfe", b"null"])
+def test_what_is_no_event_stops_no_agent_and_is_displayed(
+    store: Path, tmp_path: Path, payload: bytes
+) -> None:
+    done = run_hook(store, payload)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    spool = read_spool(store)
+    assert spool.events == ()
+    (failure,) = spool.failures
+    assert "claude-code" in failure
+
+
+def test_a_store_that_cannot_be_written_stops_no_agent(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    done = run_hook(tmp_path / "file", {"hook_event_name": "SessionStart"})
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_transcripts_go_to_the_space_of_their_repository_once(store: Path, tmp_path: Path) -> None:
+    loom = repository(tmp_path / "loom")
+    transcript = session(tmp_path, "Weave a rug.", f"The token is {TOKEN}.", cwd=loom)
+    for name in ("SessionStart", "UserPromptSubmit", "Stop"):
+        event(store, name, transcript_path=str(transcript), cwd=str(loom), prompt="Weave a rug.")
+    done = drain_spool(store, now=NOW)
+    (space,) = done.stored
+    assert space.startswith("loom-")
+    assert (done.events, done.stored[space], done.prompts, done.waiting, done.problems) == (3, 4, 0, 0, ())
+    said = turns_of(store, space)
+    assert said[0] == "Weave a rug."
+    assert not any(TOKEN in text for text in said)
+    event(store, "Stop", transcript_path=str(transcript), cwd=str(loom))
+    again = drain_spool(store, now=NOW)
+    assert (again.events, again.stored[space]) == (1, 0)
+    assert read_spool(store).events == ()
+
+
+def test_a_clone_in_another_folder_has_the_same_space(store: Path, tmp_path: Path) -> None:
+    for name in ("loom", "loom-copy"):
+        folder = tmp_path / f"of-{name}"
+        folder.mkdir()
+        transcript = session(folder, f"Said in {name}.", cwd=repository(tmp_path / name))
+        event(store, "Stop", transcript_path=str(transcript))
+        drain_spool(store, now=NOW)
+    (_, space) = sorted(tiermem.spaces(store))
+    assert space.startswith("loom-")
+
+
+@pytest.mark.parametrize(("directory", "name"), [
+    ("/home/ann/Loom App", "loom-app-0123abcd"),
+    ("C:\\code\\loom", "loom-0123abcd"),
+    ("/home/ann/织机", "repository-0123abcd"),
+    ("", "repository-0123abcd"),
+    ("/x/" + "a" * 90, "a" * 40 + "-0123abcd"),
+])  # fmt: skip
+def test_a_space_is_called_after_a_folder(directory: str, name: str) -> None:
+    assert repository_space("0123abcd4567ef89", directory, ()) == name
+    assert repository_space("0123abcd4567ef89", directory, ("old-0123abcd", "other")) == "old-0123abcd"
+
+
+def test_a_prompt_that_no_transcript_has_waits_for_it_and_is_stored_when_the_session_ends(
+    store: Path,
+    tmp_path: Path,
+) -> None:
+    transcript = session(tmp_path, "Weave a rug.", cwd=tmp_path)
+    known: dict[str, Any] = {"transcript_path": str(transcript), "cwd": str(tmp_path)}
+    event(store, "UserPromptSubmit", prompt=f"No, use wool. {TOKEN}", prompt_id="p2", **known)
+    event(store, "UserPromptSubmit", prompt="Weave  a\nrug.", **known)
+    first = drain_spool(store, now=NOW)
+    assert (first.events, first.prompts, first.waiting) == (1, 0, 1)
+    event(store, "SessionEnd", **known)
+    second = drain_spool(store, now=NOW)
+    assert (second.events, second.prompts, second.waiting) == (2, 1, 0)
+    said = turns_of(store, "default")
+    assert [text for text in said if "wool" in text] == ["No, use wool. [redacted: GitHub token]"]
+    assert not any(TOKEN in text for text in said)
+
+
+def test_a_short_prompt_is_not_taken_for_a_part_of_another(store: Path, tmp_path: Path) -> None:
+    transcript = session(tmp_path, "yes, and then deploy", cwd=tmp_path)
+    event(store, "UserPromptSubmit", prompt="yes", transcript_path=str(transcript))
+    event(store, "SessionEnd", transcript_path=str(transcript))
+    assert drain_spool(store, now=NOW).prompts == 1
+
+
+def test_a_prompt_without_any_transcript_is_stored_after_an_hour(store: Path, tmp_path: Path) -> None:
+    event(store, "UserPromptSubmit", prompt="Weave a rug.", transcript_path=str(tmp_path / "gone.jsonl"))
+    assert drain_spool(store, now=NOW + timedelta(minutes=59)).waiting == 1
+    done = drain_spool(store, now=NOW + timedelta(minutes=60))
+    assert (done.stored, done.prompts, done.waiting) == ({"default": 1}, 1, 0)
+
+
+def test_events_wait_while_another_process_writes_the_space(store: Path, tmp_path: Path) -> None:
+    transcript = session(tmp_path, "Weave a rug.", cwd=tmp_path)
+    event(store, "Stop", transcript_path=str(transcript))
+    code = f"import tiermem; tiermem.open({str(store)!r}, engine='local'); print(); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        done = drain_spool(store, now=NOW)
+        assert (done.events, done.stored, done.waiting) == (0, {}, 1)
+        assert "waits for the next time" in done.problems[0]
+        other.communicate(b"\n")
+    assert drain_spool(store, now=NOW).stored == {"default": 2}
+
+
+def test_a_process_that_is_killed_before_it_removes_events_leaves_nothing_twice(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transcript = session(tmp_path, "Weave a rug.", cwd=tmp_path)
+    event(store, "UserPromptSubmit", prompt="Only here.", transcript_path=str(transcript))
+    event(store, "SessionEnd", transcript_path=str(transcript))
+
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", killed)
+        with pytest.raises(KeyboardInterrupt):
+            drain_spool(store, now=NOW)
+    assert len(read_spool(store).events) == 2
+    drain_spool(store, now=NOW)
+    assert sorted(turns_of(store, "default")) == ["Done.", "Only here.", "Weave a rug."]
+    assert read_spool(store).events == ()
+
+
+def test_one_process_drains_at_a_time(store: Path, tmp_path: Path) -> None:
+    import fcntl
+
+    (store / "spool").mkdir()
+    with (store / "spool" / "LOCK").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(Locked, match="another process drains"):
+            drain_spool(store, now=NOW)
+
+
+def test_a_transcript_that_cannot_be_read_holds_no_other_up(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "odd.jsonl").write_text("not json\n")
+    event(store, "Stop", transcript_path=str(tmp_path / "odd.jsonl"))
+    event(store, "Stop", transcript_path=str(session(tmp_path, "Weave a rug.", cwd=tmp_path)))
+    (store / "spool" / "0-odd.json").write_text("{")
+    done = drain_spool(store, now=NOW)
+    assert (done.events, done.stored) == (2, {"default": 2})
+    assert "odd.jsonl" in done.problems[0]
+    assert [one.name for one in read_spool(store).unreadable] == ["0-odd.json"]
+
+
+OTHERS = {
+    "model": "opus",
+    "hooks": {
+        "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}],
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check"}]}],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "before", ["", "{}", json.dumps(OTHERS), json.dumps(OTHERS, indent=4), '{"hooks": {}}']
+)
+def test_hooks_of_others_stay_and_a_second_installation_changes_nothing(before: str) -> None:
+    after = claude_code.add_hooks(before, "python -m tiermem_hook claude-code memory")
+    assert claude_code.installed_events(after) == tuple(
+        event for event in json.loads(after)["hooks"] if event in claude_code.EVENTS
+    )
+    assert set(claude_code.installed_events(after)) == set(claude_code.EVENTS)
+    assert claude_code.add_hooks(after, "python -m tiermem_hook claude-code memory") == after
+    moved = claude_code.add_hooks(after, "python -m tiermem_hook claude-code elsewhere")
+    assert moved.count("elsewhere") == len(claude_code.EVENTS)
+    assert " memory" not in moved
+    removed = json.loads(claude_code.remove_hooks(moved))
+    had = json.loads(before or "{}")
+    assert removed == ({} if had.get("hooks") == {} else had)
+    assert claude_code.remove_hooks(before) == before
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '"text"', '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
+def test_settings_that_are_damaged_are_refused(text: str) -> None:
+    with pytest.raises(InvalidInput, match="repair them first"):
+        claude_code.add_hooks(text, "python -m tiermem_hook")
+
+
+def test_hooks_are_installed_run_and_taken_out_again(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = tmp_path / "claude" / "settings.json"
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(settings.parent))
+    settings.parent.mkdir()
+    settings.write_text(json.dumps(OTHERS))
+    tried = as_json(store, "hook", "install", "claude-code", "--dry-run")
+    assert tried["changed"]
+    assert json.loads(settings.read_text()) == OTHERS
+    as_json(store, "hook", "install", "claude-code")
+    assert json.loads((settings.parent / "settings.json.before-tiermem").read_text()) == OTHERS
+    (entry,) = [
+        hook
+        for group in json.loads(settings.read_text())["hooks"]["Stop"]
+        for hook in group["hooks"]
+        if "tiermem" in hook["command"]
+    ]
+    transcript = session(tmp_path, "Weave a rug.", cwd=tmp_path)
+    payload = {"hook_event_name": "Stop", "session_id": "s1", "transcript_path": str(transcript)}
+    subprocess.run(entry["command"], shell=True, input=json.dumps(payload).encode(), check=True)  # noqa: S602
+    for _ in range(200):
+        if not as_json(store, "hook", "status")["waiting"]:
+            break
+        time.sleep(0.1)
+    assert turns_of(store, "default") == ["Weave a rug.", "Done."]
+    state = as_json(store, "hook", "status")
+    assert sorted(state["agents"][0]["events"]) == sorted(claude_code.EVENTS)
+    assert "installed" in run_command(store, "hook", "status").output
+    json.loads(CliRunner().invoke(app, ["hook", "uninstall", "claude-code", "--json"]).stdout)
+    assert json.loads(settings.read_text()) == OTHERS
+
+
+def test_recorded_payloads_are_kept(store: Path, shared: Path) -> None:
+    files = sorted((shared / "data/agents/claude-code/hooks").glob("*.json"))
+    (store / "spool").mkdir()
+    for file in files:
+        tiermem_hook.keep_event(store / "spool", "claude-code", json.loads(file.read_bytes()), at=NOW)
+    spool = read_spool(store)
+    assert (len(spool.events), spool.unreadable, spool.failures) == (9, (), ())
+    assert [one.prompt for one in spool.events if one.prompt] == ["add a /healthz endpoint"]
+    assert {one.session for one in spool.events} == {"sess-abc"}

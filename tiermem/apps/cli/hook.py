@@ -1,0 +1,163 @@
+"""`tiermem hook`: memory for coding agents that captures by itself."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import tiermem
+from tiermem.apps.cli import options
+from tiermem.apps.cli.app import with_options
+from tiermem.apps.cli.group import CommandGroup, remark
+from tiermem.apps.hooks import claude_code
+from tiermem.apps.hooks.drain import drain_spool
+from tiermem.apps.hooks.events import read_spool
+from tiermem.apps.present.tables import counted, pairs
+from tiermem.storage import StorePlace
+
+_SHOWN = 3
+"""Failures that `status` displays."""
+
+app = typer.Typer(
+    name="hook",
+    cls=CommandGroup,
+    help="Have coding agents keep their sessions in memory by themselves.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+Agent = Annotated[Literal["claude-code"], typer.Argument(help="Which coding agent.")]
+Project = Annotated[
+    Path | None,
+    typer.Option(
+        "--project", metavar="FOLDER", help="In the settings of this project (those of the person)."
+    ),
+]
+
+
+@app.command("install")
+@with_options
+def install(
+    agent: Agent,
+    *,
+    project: Project = None,
+    store: options.Store = options.DEFAULT_STORE,
+    dry_run: options.DryRun = False,
+    output: options.Output,
+) -> None:
+    """Add the hooks to the settings of an agent. The change is displayed, and the file as it was is kept."""
+    folder = _directory(store)
+    if not dry_run:
+        tiermem.open(folder, engine="local").close()  # hooks write to a store that is there, and make none
+    command = shlex.join([sys.executable, "-m", "tiermem_hook", agent, str(folder.resolve())])
+    _change(agent, project, lambda text: claude_code.add_hooks(text, command), dry_run=dry_run, output=output)
+
+
+@app.command("uninstall")
+@with_options
+def uninstall(
+    agent: Agent, *, project: Project = None, dry_run: options.DryRun = False, output: options.Output
+) -> None:
+    """Take the hooks out of the settings of an agent; those of others stay."""
+    _change(agent, project, claude_code.remove_hooks, dry_run=dry_run, output=output)
+
+
+@app.command("status")
+@with_options
+def status(
+    *, project: Project = None, store: options.Store = options.DEFAULT_STORE, output: options.Output
+) -> None:
+    """Say where hooks are installed, which events wait, and what could not be kept."""
+    folder = _directory(store)
+    tiermem.spaces(folder)  # an error where there is no store
+    file = claude_code.settings_file(project)
+    events = claude_code.installed_events(_read(file))
+    spool = read_spool(folder)
+    newest = spool.events[-1] if spool.events else None
+    value = {
+        "store": str(store),
+        "agents": [{"agent": claude_code.AGENT, "settings": str(file), "events": events}],
+        "waiting": len(spool.events),
+        "newest": None if newest is None else {"at": newest.at.isoformat(), "event": newest.name},
+        "unreadable": [str(one) for one in spool.unreadable],
+        "failures": spool.failures,
+    }
+
+    def rows() -> Table:
+        missing = [event for event in claude_code.EVENTS if event not in events]
+        state = "installed" if not missing else f"installed, but not at {', '.join(missing)}"
+        last = "" if newest is None else f", the newest {newest.name} at {newest.at:%Y-%m-%d %H:%M} UTC"
+        return pairs(
+            [
+                (claude_code.AGENT, f"{state if events else 'not installed'} ({file})"),
+                ("events that wait", f"{len(spool.events):,}{last}"),
+                *(("no event", str(one)) for one in spool.unreadable),
+                *(("not kept", line) for line in spool.failures[-_SHOWN:]),
+            ]
+        )
+
+    output.show(value, rows)
+
+
+@app.command("drain")
+@with_options
+def drain(*, store: options.Store = options.DEFAULT_STORE, output: options.Output) -> None:
+    """Store what the events name: transcripts of sessions, and prompts that are in none. Asks no model.
+
+    It is started by the hooks, after each turn of the agent.
+    """
+    done = drain_spool(_directory(store), now=datetime.now(UTC))
+
+    stored = [f"{space}: {counted(new, 'new turn')}" for space, new in done.stored.items()]
+    output.show(done, lambda: "\n".join(stored) or "nothing new")
+    for problem in done.problems:
+        remark(problem)
+    if done.waiting:
+        remark(f"left for the next time: {counted(done.waiting, 'event')}")
+
+
+def _directory(store: StorePlace) -> Path:
+    store.require_directory("hook", instead="a store in a directory")
+    return Path(str(store))
+
+
+def _read(file: Path) -> str:
+    return file.read_text("utf-8") if file.is_file() else ""
+
+
+def _change(
+    agent: str,
+    project: Path | None,
+    change: Callable[[str], str],
+    *,
+    dry_run: bool,
+    output: options.Output,
+) -> None:
+    """Change the file of settings, displaying how; a file that stays the same is not written."""
+    file = claude_code.settings_file(project)
+    before = _read(file)
+    after = change(before)
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), str(file), str(file)
+    )
+    difference = "".join(lines)
+    backup = file.with_name(f"{file.name}.before-tiermem")
+    if difference and not dry_run:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if before:
+            backup.write_text(before, encoding="utf-8")
+        file.write_text(after, encoding="utf-8")
+    output.show(
+        {"agent": agent, "settings": str(file), "changed": bool(difference), "difference": difference},
+        lambda: (Text(difference or f"{file} stays as it is"),),
+    )
+    if difference and before and not dry_run:
+        remark(f"the file as it was: {backup}")

@@ -1,0 +1,117 @@
+"""The hooks in the settings of Claude Code: what is added to the file, and what is taken out of it again.
+
+Hooks of others are left as they are. The file is `settings.json` in `~/.claude` (or `CLAUDE_CONFIG_DIR`), or
+in `.claude` of a project; see https://docs.claude.com/en/docs/claude-code/hooks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from tiermem.errors import InvalidInput
+
+AGENT: Final = "claude-code"
+EVENTS: Final = ("SessionStart", "UserPromptSubmit", "SubagentStop", "PreCompact", "Stop", "SessionEnd")
+"""The events at which the hook is run."""
+_PROGRAMS: Final = ("tiermem_hook", "tiermem-hook")
+"""By what a hook of ours is known in the settings."""
+_SECONDS: Final = 10
+"""How long Claude Code waits for the hook, which takes some hundredths of a second."""
+
+
+def settings_file(project: Path | None) -> Path:
+    """The settings of a project, or those of the person."""
+    if project is not None:
+        return project / ".claude" / "settings.json"
+    home = os.environ.get("CLAUDE_CONFIG_DIR")
+    return (Path(home) if home else Path.home() / ".claude") / "settings.json"
+
+
+def add_hooks(text: str, command: str) -> str:
+    """The text of a file of settings with the hook at each event, in place of one that was installed before.
+
+    It is as it was where that is the same. Raises `InvalidInput` where the text is no JSON object, or its
+    hooks are none that are known.
+    """
+    if set(installed_events(text)) == set(EVENTS) and _commands(text) == {command}:
+        return text
+    settings = _without(text)
+    hooks = settings.setdefault("hooks", {})
+    for event in EVENTS:
+        entry = {"type": "command", "command": command, "timeout": _SECONDS}
+        hooks.setdefault(event, []).append({"hooks": [entry]})
+    return _written(settings)
+
+
+def remove_hooks(text: str) -> str:
+    """The text without our hooks; as it is where there are none. Raises as `add_hooks` does."""
+    return _written(_without(text)) if installed_events(text) else text
+
+
+def installed_events(text: str) -> tuple[str, ...]:
+    """The events at which a hook of ours is run. Raises as `add_hooks` does."""
+    hooks = _hooks_in(_settings(text))
+    return tuple(event for event, groups in hooks.items() if any(map(_is_ours, _handlers(groups))))
+
+
+def _commands(text: str) -> set[str]:
+    """The commands of our hooks."""
+    groups = [group for one in _hooks_in(_settings(text)).values() for group in one]
+    return {one["command"] for one in _handlers(groups) if _is_ours(one)}
+
+
+def _settings(text: str) -> dict[str, Any]:
+    try:
+        settings = json.loads(text) if text.strip() else {}
+    except ValueError as error:
+        raise InvalidInput(f"these settings are no JSON: {error}; repair them first") from error
+    if not isinstance(settings, dict):
+        raise InvalidInput("these settings are no JSON object; repair them first")
+    return settings
+
+
+def _hooks_in(settings: Mapping[str, Any]) -> dict[str, Any]:
+    hooks = settings.get("hooks", {})
+    if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
+        raise InvalidInput('the "hooks" of these settings are not lists by event; repair them first')
+    return hooks
+
+
+def _without(text: str) -> dict[str, Any]:
+    """The settings without our hooks, and without groups and events that held nothing else."""
+    settings = _settings(text)
+    hooks = _hooks_in(settings)
+    for event in list(hooks):
+        groups = []
+        for group in hooks[event]:
+            handlers = _handlers([group])
+            left = [one for one in handlers if not _is_ours(one)]
+            if len(left) == len(handlers):
+                groups.append(group)
+            elif left:
+                groups.append({**group, "hooks": left})
+        if groups or not hooks[event]:
+            hooks[event] = groups
+        else:
+            del hooks[event]
+    if not hooks and "hooks" in settings:
+        del settings["hooks"]
+    return settings
+
+
+def _handlers(groups: list[Any]) -> list[Any]:
+    lists = [group.get("hooks") for group in groups if isinstance(group, dict)]
+    return [handler for one in lists if isinstance(one, list) for handler in one]
+
+
+def _is_ours(handler: Any) -> bool:
+    command = handler.get("command") if isinstance(handler, dict) else None
+    return isinstance(command, str) and any(program in command for program in _PROGRAMS)
+
+
+def _written(settings: Mapping[str, Any]) -> str:
+    return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"

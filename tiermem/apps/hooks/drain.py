@@ -1,0 +1,199 @@
+"""Takes the spool into memory: the transcripts that events name, and prompts that no transcript has.
+
+The transcript is the truth. A prompt of an event becomes a turn only where the transcript of its session
+lacks it when the session has ended, or an hour after it was typed; until then the event waits.
+An event is removed once what it names is stored, so a process that is killed between leaves it for the next.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import tiermem
+from pagestore import SessionId, Turn
+from pagestore.errors import Locked
+from tiermem.apps.hooks.events import HookEvent, read_spool, spool_folder
+from tiermem.dialogue import Conversation, DialogueSession, read_dialogue
+from tiermem.dialogue.agent_spaces import space_of_directory, space_of_session
+from tiermem.errors import NotDialogue, NoTurns
+from tiermem.text.secrets import SecretFilter
+
+OUTSIDE = "default"
+"""The space of sessions that were in no repository."""
+_PATIENCE = timedelta(hours=1)
+"""How long a prompt may be missing in its transcript, which is written late."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrainResult:
+    """What became of the events that waited.
+
+    `stored` are new turns by space, `prompts` how many of them are of events. `waiting` events are left for
+    the next time, `problems` say why.
+    """
+
+    events: int
+    stored: Mapping[str, int]
+    prompts: int
+    waiting: int
+    problems: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Draining:
+    """What is being drained: what was read, by space, and what is known of each session."""
+
+    sessions: dict[str, list[DialogueSession]] = field(default_factory=dict)
+    prompts: dict[str, set[str]] = field(default_factory=dict)
+    """By session, the texts of the person in its transcript and their lines, with single blanks."""
+    space_of: dict[str, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+def drain_spool(store: Path, *, now: datetime) -> DrainResult:
+    """Store what the events of a store name, and remove them. Asks no model and no network.
+
+    A space that another process writes is left for the next time. Raises `Locked` where another process
+    drains, and what `tiermem.spaces` raises where there is no store.
+    """
+    spaces = tiermem.spaces(store)
+    with _only_one(store):
+        spool = read_spool(store)
+        draining = _Draining()
+        for path in dict.fromkeys(path for one in spool.events for path in one.transcripts):
+            _read_transcript(draining, Path(path), spaces)
+        ready, waiting = _split(spool.events, draining, now)
+        own = [one for one in ready if _is_missing(one, draining)]
+        for event in own:
+            session = DialogueSession(
+                session=SessionId(_session_of(event)), turns=(_as_turn(event),), has_records=True
+            )
+            draining.sessions.setdefault(_space_of(event, draining, spaces), []).append(session)
+        stored, locked = _store(store, draining)
+        done = [one for one in ready if _space_of(one, draining, spaces) not in locked]
+        for event in done:
+            event.file.unlink(missing_ok=True)
+        return DrainResult(
+            events=len(done),
+            stored=stored,
+            prompts=sum(_space_of(one, draining, spaces) not in locked for one in own),
+            waiting=len(waiting) + len(ready) - len(done),
+            problems=tuple(draining.problems),
+        )
+
+
+@contextmanager
+def _only_one(store: Path) -> Iterator[None]:
+    """Hold the lock of the spool, which ends with the process."""
+    folder = spool_folder(store)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with (folder / "LOCK").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Locked(f"another process drains {str(folder)!r}") from error
+        yield
+
+
+def _read_transcript(draining: _Draining, path: Path, spaces: Collection[str]) -> None:
+    """Read a transcript, if it is there; what is wrong with it is a problem, and holds nothing else up."""
+    if not path.is_file():
+        return
+    try:
+        conversations = read_dialogue(path)
+    except NoTurns:
+        return
+    except (NotDialogue, OSError) as error:
+        draining.problems.append(f"{path}: {error}")
+        return
+    for session in (session for one in conversations for session in one.sessions):
+        space = space_of_session(session, {*spaces, *draining.sessions}) or OUTSIDE
+        draining.sessions.setdefault(space, []).append(session)
+        draining.space_of[session.session] = space
+        said = (turn.text for turn in session.turns if turn.metadata.get("author") == "person")
+        lines = (line for text in said for line in (text, *text.splitlines()))
+        draining.prompts.setdefault(session.session, set()).update(map(_single_blanks, lines))
+
+
+def _session_of(event: HookEvent) -> str:
+    return f"{event.agent}:{event.session}"
+
+
+def _space_of(event: HookEvent, draining: _Draining, spaces: Collection[str]) -> str:
+    """The space of an event's session: that of its transcript, else of the directory it was in."""
+    known = draining.space_of.get(_session_of(event))
+    return known or space_of_directory(event.directory, {*spaces, *draining.sessions}) or OUTSIDE
+
+
+def _split(
+    events: Sequence[HookEvent], draining: _Draining, now: datetime
+) -> tuple[list[HookEvent], list[HookEvent]]:
+    """The events that can be taken in, and those whose prompt its transcript may still bring."""
+    ended = {_session_of(one) for one in events if one.name == "SessionEnd"}
+    ready: list[HookEvent] = []
+    waiting: list[HookEvent] = []
+    for one in events:
+        may_come = _session_of(one) not in ended and now - one.at < _PATIENCE
+        (waiting if may_come and _is_missing(one, draining) else ready).append(one)
+    return ready, waiting
+
+
+def _is_missing(event: HookEvent, draining: _Draining) -> bool:
+    """Whether the event has a prompt that the transcript of its session lacks.
+
+    It has it as a whole text or as a line of one. Of a prompt that was typed twice one place is enough.
+    """
+    if event.prompt is None or event.name != "UserPromptSubmit":
+        return False
+    prompt = _single_blanks(SecretFilter().redact(event.prompt)[0])
+    return prompt not in draining.prompts.get(_session_of(event), ())
+
+
+def _single_blanks(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _as_turn(event: HookEvent) -> Turn:
+    """The prompt of an event as a turn. It is known by the id of the prompt, else by its time and words."""
+    text, _ = SecretFilter().redact(event.prompt or "")
+    name = event.prompt_id or hashlib.sha256(f"{event.at.isoformat()} {text}".encode()).hexdigest()[:16]
+    known = {
+        "author": "person",
+        "kind": "prompt",
+        "agent": event.agent,
+        "directory": event.directory,
+        "record": f"hook-{name}",
+    }
+    return Turn(
+        speaker="user",
+        text=text,
+        said_at=event.at,
+        role="user",
+        turn_id=f"hook-{name}/0",
+        metadata={key: value for key, value in known.items() if value is not None},
+    )
+
+
+def _store(store: Path, draining: _Draining) -> tuple[dict[str, int], frozenset[str]]:
+    """Store the sessions; returns the new turns by space, and the spaces that another process writes."""
+    stored: dict[str, int] = {}
+    locked: set[str] = set()
+    for space, sessions in draining.sessions.items():
+        try:
+            stored[space] = _store_sessions(store, space, sessions)
+        except Locked as error:
+            locked.add(space)
+            draining.problems.append(f"space {space!r} waits for the next time: {error}")
+    return stored, frozenset(locked)
+
+
+def _store_sessions(store: Path, space: str, sessions: Iterable[DialogueSession]) -> int:
+    with tiermem.open(store, space=space, engine="local", distil="deferred") as memory:
+        conversation = Conversation(space_hint=None, sessions=tuple(sessions))
+        return sum(added.new for _, added in memory.ingest([conversation]))
