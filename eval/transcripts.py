@@ -7,15 +7,18 @@ first 60 characters, runs of white space as one blank.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from tiermem.dialogue import parse_time, read_dialogue
-from tiermem.errors import InvalidInput, NotDialogue
+from tiermem.errors import InvalidInput
 
 _ENDING = ".expected.json"
 _LENGTH = 60
@@ -52,7 +55,7 @@ def compare_readings(folder: Path) -> tuple[Reading, ...]:
     readings = tuple(
         _compare(folder, path, expected)
         for path in sorted(folder.rglob(f"*{_ENDING}"))
-        if (expected := json.loads(path.read_text("utf-8"))).get("turns") is not None
+        if _turns(expected := json.loads(path.read_text("utf-8"))) is not None
     )
     if not readings:
         raise InvalidInput(f"there is no sample with an expected reading in {str(folder)!r}")
@@ -62,7 +65,7 @@ def compare_readings(folder: Path) -> tuple[Reading, ...]:
 def _compare(folder: Path, path: Path, expected: Mapping[str, Any]) -> Reading:
     sample = path.with_name(path.name.removesuffix(_ENDING))
     relative = sample.relative_to(folder)
-    words = Counter(_expected_words(expected["turns"]))
+    words = Counter(_expected_words(_turns(expected) or ()))
     reading = Reading(
         agent=relative.parts[0],
         file=str(relative),
@@ -70,8 +73,8 @@ def _compare(folder: Path, path: Path, expected: Mapping[str, Any]) -> Reading:
         expected=words.total(),
     )
     try:
-        conversations = read_dialogue(sample, on_skipped=lambda _: None)
-    except NotDialogue as error:
+        conversations = read_dialogue(_open_sample(sample), on_skipped=lambda _: None)
+    except InvalidInput as error:
         return replace(reading, error=str(error))
     sessions = [session for conversation in conversations for session in conversation.sessions]
     if not all(session.has_records for session in sessions):
@@ -84,6 +87,25 @@ def _compare(folder: Path, path: Path, expected: Mapping[str, Any]) -> Reading:
     )
     missed, invented = words - read, read - words
     return replace(reading, missed=tuple(missed.elements()), invented=tuple(invented.elements()))
+
+
+def _turns(expected: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    """The expected turns of a sample, those of all of its sessions; `None` where it says nothing of turns."""
+    sessions = expected.get("sessions")
+    if isinstance(sessions, list):
+        return [turn for session in sessions for turn in session["turns"]]
+    return expected.get("turns")
+
+
+def _open_sample(path: Path) -> Path | BytesIO:
+    """A sample as it is read: a dump (`.sql`) as the database that it makes."""
+    if path.suffix != ".sql":
+        return path
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(path.read_text("utf-8"))
+        opened = BytesIO(database.serialize())
+    opened.name = path.with_suffix(".db").name
+    return opened
 
 
 def _expected_words(turns: Sequence[Mapping[str, Any]]) -> Iterator[Words]:

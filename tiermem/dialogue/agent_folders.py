@@ -10,7 +10,7 @@ from typing import Literal
 
 from tiermem.errors import InvalidInput
 
-CodingAgent = Literal["claude-code", "codex", "gemini-cli", "copilot-cli", "cursor"]
+CodingAgent = Literal["claude-code", "codex", "gemini-cli", "copilot-cli", "cursor", "opencode"]
 """Agents whose folders are known."""
 
 
@@ -23,13 +23,14 @@ class _AgentHome:
     folders: tuple[str, ...]
 
 
-_PATTERNS = ("*.jsonl", "session-*.json")
-"""The names of transcripts: lines of JSON, and older chats of Gemini CLI."""
+_PATTERNS = ("*.jsonl", "session-*.json", "opencode.db")
+"""The names of transcripts: lines of JSON, older chats of Gemini CLI, the database of OpenCode."""
 
 _HOMES: Mapping[CodingAgent, _AgentHome] = {
     "claude-code": _AgentHome(variable="CLAUDE_CONFIG_DIR", directory=".claude", folders=("projects",)),
     "gemini-cli": _AgentHome(directory=".gemini", folders=("tmp",)),
     "cursor": _AgentHome(directory=".cursor", folders=("projects",)),
+    "opencode": _AgentHome(variable="XDG_DATA_HOME", directory=".local/share", folders=("opencode",)),
     "copilot-cli": _AgentHome(directory=".copilot", folders=("session-state",)),
     "codex": _AgentHome(variable="CODEX_HOME", directory=".codex", folders=("sessions", "archived_sessions")),
 }

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from pathlib import Path
+from urllib.parse import quote
 
 from tiermem.errors import InvalidInput
 
@@ -33,6 +35,50 @@ def is_database(data: bytes) -> bool:
     return data.startswith(_MAGIC)
 
 
+def with_log(data: bytes, path: Path) -> bytes:
+    """Return the bytes of a database with the changes that are so far in its `-wal` file only.
+
+    Raises `InvalidInput` where SQLite cannot read it.
+    """
+    log = Path(f"{path}-wal")
+    if not log.is_file() or not log.stat().st_size:
+        return data
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as opened:
+            return opened.serialize()
+    except sqlite3.Error as error:
+        raise InvalidInput(f"a database of SQLite that cannot be read with its log: {error}") from error
+
+
+def choose_tables(data: bytes, choices: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """The tables of each choice that a database has as a whole; without one those of the first choice."""
+    given = [tuple(choice) for choice in choices]
+    names = _table_names(data)
+    whole = [choice for choice in given if names.issuperset(choice)]
+    return tuple(name for choice in whole for name in choice) or given[0]
+
+
+def _table_names(data: bytes) -> frozenset[str]:
+    try:
+        with closing(sqlite3.connect(":memory:")) as opened:
+            _restrict(opened, len(data))
+            opened.deserialize(_without_log(data))
+            names = opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    except (sqlite3.Error, OverflowError):
+        return frozenset()  # `as_json` says what is wrong with it
+    return frozenset(name for (name,) in names if isinstance(name, str))
+
+
+_LOGGED = slice(18, 20)
+"""Where a file says that it has a `-wal` file, which a database in memory cannot have."""
+
+
+def _without_log(data: bytes) -> bytes:
+    return (
+        data[: _LOGGED.start] + b"\x01\x01" + data[_LOGGED.stop :] if data[_LOGGED] == b"\x02\x02" else data
+    )
+
+
 def as_json(data: bytes, tables: Iterable[str]) -> str:
     """Some tables of a database as one JSON object.
 
@@ -44,7 +90,7 @@ def as_json(data: bytes, tables: Iterable[str]) -> str:
     try:
         with closing(sqlite3.connect(":memory:")) as opened:
             _restrict(opened, len(data))
-            opened.deserialize(data)
+            opened.deserialize(_without_log(data))
             for name in names:
                 _check_table(opened, name)
             opened.set_authorizer(partial(_authorize, names))
@@ -59,7 +105,7 @@ def as_json(data: bytes, tables: Iterable[str]) -> str:
                         )
                     found[name].append(row)
     except (sqlite3.Error, OverflowError) as error:
-        raise InvalidInput(f"a database of SQLite that is none of Mem0's: {error}") from error
+        raise InvalidInput(f"a database of SQLite that cannot be read: {error}") from error
     return json.dumps(found)
 
 
@@ -79,13 +125,15 @@ def _check_table(opened: sqlite3.Connection, table: str) -> None:
     # A view and a virtual table have no pages of their own.
     where = "name = ? AND type = 'table' AND rootpage > 0"
     if opened.execute(f"SELECT 1 FROM sqlite_master WHERE {where}", (table,)).fetchone() is None:  # noqa: S608
-        raise InvalidInput(f"a database of SQLite without a table {table!r}: of these only Mem0's is read")
+        raise InvalidInput(
+            f"a database of SQLite without a table {table!r}: of these Mem0's and OpenCode's are read"
+        )
     columns = opened.execute(f'PRAGMA main.table_xinfo("{table}")')
     computed = [name for _, name, *_, hidden in columns if hidden]
     if computed:
         raise InvalidInput(
-            f"a database of SQLite whose table {table!r} computes its column {computed[0]!r}, which none of "
-            "Mem0's does: copy the rows into a table without it"
+            f"a database of SQLite whose table {table!r} computes its column {computed[0]!r}, which none "
+            "that is read does: copy the rows into a table without it"
         )
 
 

@@ -37,6 +37,7 @@ Format = Literal[
     "gemini-cli",
     "copilot-cli",
     "cursor",
+    "opencode",
     "locomo",
     "longmemeval",
 ]

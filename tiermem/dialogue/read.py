@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import IO, get_args
 
 from tiermem.dialogue.archive import is_archive, read_archive
-from tiermem.dialogue.database import as_json, is_database
+from tiermem.dialogue.database import as_json, choose_tables, is_database, with_log
 from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.error_location import record, skip_unreadable
-from tiermem.dialogue.formats import READERS, Source, mem0
+from tiermem.dialogue.formats import READERS, Source, mem0, opencode
 from tiermem.dialogue.formats.source import PACKED
 from tiermem.dialogue.formats.transcripts import OTHER_FORMAT
 from tiermem.dialogue.interface import Conversation, Format
@@ -197,8 +197,11 @@ def _read(data: bytes, form: Format, source: Source) -> tuple[Conversation, ...]
     """Read bytes; `source` says all of their source but its text."""
     if is_archive(data):
         return read_archive(data, lambda name, text: _parse(form, replace(source, name=name, text=text)))
-    text = as_json(data, mem0.TABLES) if is_database(data) else _decode(data)
-    return _parse(form, replace(source, text=text))
+    if not is_database(data):
+        return _parse(form, replace(source, text=_decode(data)))
+    data = with_log(data, Path(source.name))
+    tables = choose_tables(data, (mem0.TABLES, opencode.TABLES, opencode.OLDER_TABLES))
+    return _parse(form, replace(source, text=as_json(data, tables)))
 
 
 def _parse(form: Format, source: Source) -> tuple[Conversation, ...]:

@@ -141,8 +141,8 @@ def ingest(
     """Store dialogue and summarise it. Files are read in full first; what is known is not stored twice.
 
     Takes chats exported from WhatsApp, Telegram, Slack, Discord, ChatGPT and Claude, sessions of coding
-    agents (Claude Code, Codex, Gemini CLI, Copilot CLI, Cursor; all below a folder too), memories of Mem0,
-    Zep, Graphiti, Letta, LangMem and Hindsight, JSON lines of turns or of OpenAI's fine-tuning, CSV,
+    agents (Claude Code, Codex, Gemini CLI, Copilot CLI, Cursor, OpenCode; all below a folder too), memories
+    of Mem0, Zep, Graphiti, Letta, LangMem and Hindsight, JSON lines of turns or of OpenAI's fine-tuning, CSV,
     subtitles, "Name: text" and Markdown transcripts, LoCoMo and LongMemEval (also .gz, .xz, .zip). Which of
     them a file is, is seen from what it holds. Records that cannot be read are listed and skipped, as long as
     most can.
