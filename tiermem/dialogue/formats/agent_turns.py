@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -52,6 +53,7 @@ compaction.
 NO_OUTPUT = "[no output]"
 """The text of a tool's result that has none."""
 
+_VERSION = re.compile(r"\d{1,6}(?:\.\d{1,6}){0,5}(?=[-+ ]|\Z)", re.ASCII)
 _TEXTS = ("text", "thinking", "question", "path")
 """The fields of a turn that have words."""
 
@@ -238,8 +240,8 @@ def without_secrets(turn: AgentTurn, redact: Callable[[str], str]) -> AgentTurn:
 
 def version_parts(version: str | None) -> tuple[int, ...]:
     """The numbers of a version, `2.1.33` as (2, 1, 33); empty where it has none."""
-    parts = (version or "").split("-")[0].split(".")
-    return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else ()
+    found = _VERSION.match(version or "")
+    return tuple(map(int, found[0].split("."))) if found is not None else ()
 
 
 def _with_own_ids(turns: Sequence[AgentTurn]) -> Iterator[Turn]:

@@ -83,7 +83,7 @@ _PERSON = (None, "human", "cli")
 """The values of `origin.kind` of words of the person; records before 2.1.193 have none."""
 _BLOCKS = 1_000
 _ASKS = "AskUserQuestion"
-_EXIT = re.compile(r"\s*(?:Error: )?Exit code (\d+)\b")
+_EXIT = re.compile(r"\s*(?:Error: )?Exit code (\d{1,9})\b")
 _PATHS = ("file_path", "notebook_path", "path")
 
 
@@ -158,7 +158,7 @@ class _Reading:
 
 
 def _read_entry(reading: _Reading, number: int, entry: Mapping[str, Any]) -> None:
-    kind, uuid = entry.get("type"), text_in(entry.get("uuid"))
+    kind, uuid = text_in(entry.get("type")), text_in(entry.get("uuid"))
     if uuid is not None and (parent := text_in(entry.get("parentUuid"))) is not None:
         reading.parents.setdefault(uuid, parent)
     match kind:

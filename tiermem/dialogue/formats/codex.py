@@ -72,7 +72,8 @@ _IMPORTED = "turn imported from another agent"
 
 def _knows(source: Source) -> bool:
     return any(
-        (entry.get("type") in _TYPES and isinstance(entry.get("payload"), Mapping)) or _is_bare_meta(entry)
+        (text_in(entry.get("type")) in _TYPES and isinstance(entry.get("payload"), Mapping))
+        or _is_bare_meta(entry)
         for entry in first_records(source)
     )
 

@@ -42,7 +42,7 @@ _SHELL = re.compile(r"\s*<user_shell_command>\s*<command>\s*(.*?)\s*</command>.*
 _IMAGE_TAG = re.compile(r"</?image(?: [^>]*)?>")
 _IMPORT = "external-import-turn-"
 _IMPORTED = "<EXTERNAL SESSION IMPORTED>"
-_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (\d+)\s*$", re.MULTILINE)
+_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (\d{1,9})\s*$", re.MULTILINE)
 _OUTPUT = re.compile(r"^Output:", re.MULTILINE)
 
 

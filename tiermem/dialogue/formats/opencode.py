@@ -58,7 +58,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
     for row in _in_order(database, "session_message", "seq"):
         with record(f"message {row.get('id')}"):
             _read_message(reading, row)
-    older = [one for one in _rows(database, "session") if one.get("id") not in reading.sessions]
+    older = [one for one in _rows(database, "session") if str(one.get("id")) not in reading.sessions]
     for session in older:
         reading.add_session(session)
     _read_older_messages(reading, database, {str(one.get("id")) for one in older})
@@ -218,7 +218,7 @@ def _read_part(
     reading: _Reading, message: _Message, block: int, part: Mapping[str, Any], kind: Kind = "reply"
 ) -> None:
     """A part of what the agent wrote."""
-    match part.get("type"):
+    match text_in(part.get("type")):
         case "text" if part.get("synthetic") is True or part.get("ignored") is True:
             reading.transcript.left_out["text of the program to the agent"] += 1
         case "text":
@@ -255,7 +255,9 @@ def _read_older_part(
     reading: _Reading, message: _Message, data: Mapping[str, Any], name: str, part: Mapping[str, Any]
 ) -> None:
     """A part of version 1, which has an id of its own."""
-    own = _Message(id=name, session=message.session, place=message.place, time=message.time)
+    started = mapping_in(part.get("time")).get("start")
+    times = message.time if started is None else {**message.time, "created": started}
+    own = _Message(id=name, session=message.session, place=message.place, time=times)
     is_synthetic = part.get("synthetic") is True or part.get("ignored") is True
     if data.get("role") == "user" and part.get("type") == "text" and not is_synthetic:
         reading.add_prompt(own, 0, text_in(part.get("text")) or "")
