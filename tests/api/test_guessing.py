@@ -20,7 +20,7 @@ from pagestore.line import canonical
 from pagestore.rendering import render_turn
 from tests.api.conftest import OpenMemory
 from tiermem.dialogue import read_dialogue
-from tiermem.index.encoding import point_id
+from tiermem.index.qdrant import _point_id
 from tiermem.ledger import summary_unit_id
 from tiermem.llm.prompts import fence_for
 
@@ -64,7 +64,7 @@ def hashes(text: str, places: list[Span]) -> Iterator[bytes]:
     for place, words in product(places, (text, f"Bob says {text}", f"Bob: {text}")):
         unit = summary_unit_id(SPACE, place.page_id, words, [place])
         yield bytes.fromhex(unit.removeprefix("u1:"))
-        yield UUID(point_id(SPACE, unit)).bytes
+        yield UUID(_point_id(SPACE, unit)).bytes
 
 
 def names(text: str) -> Iterator[bytes]:

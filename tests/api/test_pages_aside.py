@@ -89,7 +89,7 @@ class Embeds(HashEmbedder):
 
 SUMMARISING = ("engine.distil",)
 LINKING = ("tiermem.writing.distil." + name for name in ("link", "omissions", "page_literals", "proof_rank"))
-INDEXING = ("embedder", "tiermem.writing.projection.turn_entries", "tiermem.index.row_index.turn_features")
+INDEXING = ("embedder", "tiermem.writing.projection.turn_entries", "tiermem.index.base.turn_features")
 ASKING = (
     "engine.compose",
     "engine.integrate",

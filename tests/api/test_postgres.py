@@ -91,7 +91,7 @@ IN_DATABASE = pytest.mark.parametrize("index", ["embedded", "pgvector"])
 def turns_indexed(url: str, index: str) -> list[str]:
     """The ids of turns that an index in the database holds, as often as it does."""
     if index == "pgvector":
-        found = execute(url, "SELECT entry FROM tiermem_index.points WHERE collection = 'turns'")
+        found = execute(url, "SELECT id FROM tiermem_index.points WHERE collection = 'turns'")
         return [entry for (entry,) in found]
     segments = execute(url, "SELECT start, body FROM tiermem_rows.segments WHERE space LIKE 'turns %'")
     blocks = [decode_segment(body, start, HashEmbedder().dimensions) for start, body in segments]

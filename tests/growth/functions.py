@@ -118,6 +118,8 @@ TAKES_NO_TEXT = {
     "tiermem.text.dates.add_months": "takes a day",
     "tiermem.text.dates.count": "takes a word that a pattern found",
     "tiermem.index.bm25.rarity": "takes counts",
+    "tiermem.index.bm25.weigh_term": "takes counts",
+    "tiermem.index.bm25.weigh_terms": "takes counts",
     "pagestore.pager.full_page": "takes sizes",
 }
 

@@ -28,7 +28,7 @@ from tiermem.index.features import pack, unit_features
 from tiermem.index.folder import FILE
 from tiermem.index.interface import Compacts, Exclusive, Index, Shows
 from tiermem.index.qdrant import QdrantIndex
-from tiermem.index.row_index import COLLECTIONS, RowIndex
+from tiermem.index.row_index import RowIndex
 from tiermem.index.segment_file import SegmentFile
 from tiermem.index.segments import SpaceState
 from tiermem.index.testing import (
@@ -44,7 +44,7 @@ from tiermem.index.testing import (
     turn,
     upto,
 )
-from tiermem.index.values import Collection, Entry, Mode
+from tiermem.index.values import COLLECTIONS, Collection, Entry, Mode
 
 ONE, TWO, S1 = SpaceId("one"), SpaceId("two"), SessionId("s1")
 KEPT = Entry(id="kept", session=S1, text="The ferry leaves at nine.")
@@ -411,7 +411,7 @@ from pathlib import Path
 from typing import Any
 from pagestore import SpaceId
 from tiermem.index.embedded import look_at_embedded, open_embedded
-from tiermem.index.row_index import COLLECTIONS, RowIndex
+from tiermem.index.row_index import RowIndex
 from tiermem.index.segment_file import SegmentFile
 from tiermem.index.segments import SpaceState
 from tiermem.embedding.hashed import HashEmbedder
@@ -460,7 +460,7 @@ import sys, anyio
 from pathlib import Path
 from typing import Any
 from tiermem.index.embedded import look_at_embedded, open_embedded
-from tiermem.index.row_index import COLLECTIONS, RowIndex
+from tiermem.index.row_index import RowIndex
 from tiermem.index.segment_file import SegmentFile
 from tiermem.index.segments import SpaceState
 from tiermem.embedding.hashed import HashEmbedder

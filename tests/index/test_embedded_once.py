@@ -10,8 +10,7 @@ import pytest
 
 from pagestore import SpaceId
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import engine as of_index
-from tiermem.index import question_vectors
+from tiermem.index import points, question_vectors
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.testing import turn
 from tiermem.index.values import Entry
@@ -79,7 +78,7 @@ async def test_words_of_another_owner_are_embedded_by_themselves() -> None:
 
 
 async def test_only_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of_index, "KEPT", 2)
+    monkeypatch.setattr(points, "KEPT", 2)
     embedder = Counting()
     index = QdrantIndex(":memory:", embedder)
     await index.put(SPACE, "turns", turns())
@@ -99,16 +98,14 @@ class Instant(HashEmbedder):
 
 
 def test_memories_with_event_loops_of_their_own_share_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of_index, "KEPT", 1)
+    monkeypatch.setattr(points, "KEPT", 1)
     monkeypatch.setattr(question_vectors, "RECENT", 1)
     index = QdrantIndex(":memory:", Instant())
 
     async def use() -> None:
         for n in range(1_500):
             texts = ["a" * (n % 3 + 1), "b" * (n % 4 + 1)]
-            assert await index._embedded_once("ann", "", texts) == {
-                text: [float(len(text))] for text in texts
-            }
+            assert await index._embed_once(SPACE, "", texts) == {text: [float(len(text))] for text in texts}
             assert await index._questions.embed(texts[0]) == [float(len(texts[0]))]
 
     before = sys.getswitchinterval()

@@ -20,7 +20,6 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index import postgres
 from tiermem.index.candidates import Candidates
-from tiermem.index.engine import COLLECTIONS
 from tiermem.index.interface import Index
 from tiermem.index.postgres import PostgresIndex
 from tiermem.index.row_index import RowIndex
@@ -39,7 +38,7 @@ from tiermem.index.testing import (
     turn_ids,
     upto,
 )
-from tiermem.index.values import Hit, Mode, Timeframe
+from tiermem.index.values import COLLECTIONS, Hit, Mode, Timeframe
 
 pytestmark = pytest.mark.anyio
 
@@ -100,7 +99,7 @@ async def test_what_is_made_again_forgets_the_named_spaces_alone(url: str) -> No
 
 
 async def test_a_read_only_opener_makes_nothing(url: str) -> None:
-    PostgresIndex(url, HashEmbedder())._shut()
+    PostgresIndex(url, HashEmbedder())._close()
     execute(url, "DROP SCHEMA tiermem_index CASCADE")
     with pytest.raises(IndexUnavailable, match="there is no index"):
         PostgresIndex(url, HashEmbedder(), read_only=True)

@@ -13,9 +13,10 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index.features import hash_name, pack, unit_features
 from tiermem.index.interface import Compacts, Exclusive, Index, LinksTurns, Shows, SupportsTransactions
-from tiermem.index.row_index import COLLECTIONS, RowIndex
+from tiermem.index.row_index import RowIndex
 from tiermem.index.table import TableIndex
 from tiermem.index.testing import ANN, BOB, GARDEN, TALK, IndexContract, entry, ids, scores_by_id, upto
+from tiermem.index.values import COLLECTIONS
 
 pytestmark = pytest.mark.anyio
 

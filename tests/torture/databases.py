@@ -279,7 +279,7 @@ def _turns_indexed(url: str, space: str, index: str) -> Counter[str]:
             for start, body in _rows(url, query, f"turns {space}@%")
         )
         return Counter(str(row["seq"]) for rows in found for row in rows if not row["flags"] & IS_EMPTY)
-    query = "SELECT entry FROM tiermem_index.points WHERE collection = 'turns' AND space LIKE %s"
+    query = "SELECT id FROM tiermem_index.points WHERE collection = 'turns' AND space LIKE %s"
     return Counter(entry for (entry,) in _rows(url, query, f"{space}@%"))
 
 

@@ -12,9 +12,9 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import Hit
 from tiermem.index.embedded import open_embedded
 from tiermem.index.features import Block, hash_name
-from tiermem.index.row_index import COLLECTIONS, RowIndex
+from tiermem.index.row_index import RowIndex
 from tiermem.index.testing import scores_by_id
-from tiermem.index.values import Collection
+from tiermem.index.values import COLLECTIONS, Collection
 from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer

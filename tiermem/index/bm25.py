@@ -1,18 +1,18 @@
 """BM25: what the words of an entry weigh, what those of a query do, and how rare a word is.
 
-The weights of an entry are stored, so they never depend on what else is: a change of them raises `SCHEMA`
-(`encoding`). Rarity is computed by the index that searches, over what the caller may see of the space.
+Servers store the weights of an entry, so they never depend on what else is stored: a change of them raises
+`SCHEMA` (`encoding`). Rarity is computed by the index that searches, over what the caller may see of the
+space.
 """
 
 from __future__ import annotations
 
 import math
 import zlib
-from collections import Counter
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeVar
 
-from tiermem.index.values import Collection, Entry
+from tiermem.index.values import Collection
 from tiermem.text import search_stems
 from tiermem.text.unicode import join_surrogates
 
@@ -32,27 +32,23 @@ AVERAGE_STEMS: dict[Collection | Literal["around"], int] = {
 Terms = dict[int, float]
 """Weights by what `dimension` makes of a stem."""
 
-
-def document_terms(text: str, kind: Collection | Literal["around"]) -> Terms:
-    """The saturated term frequencies of BM25; the index that searches multiplies them with IDF."""
-    counts = Counter(search_stems(join_surrogates(text)))
-    length = counts.total() / AVERAGE_STEMS[kind]
-    damping = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length)
-    weights = {dimension(term): n * (SATURATION + 1) / (n + damping) for term, n in counts.items()}
-    return dict(sorted(weights.items()))
+Numbers = TypeVar("Numbers", float, Any)
+"""A number, or an array of them."""
 
 
-def unit_terms(unit: Entry) -> Terms:
-    """The terms of a unit's text, and at little weight those that only its scene holds."""
-    weights = document_terms(unit.text, "units")
-    for term, weight in document_terms(unit.scene, "units").items():
-        weights.setdefault(term, SCENE * weight)
-    return dict(sorted(weights.items()))
+def weigh_term(often: Numbers, lengths: Numbers, average: int) -> Numbers:
+    """The weight of a term by how often it occurs in texts of these lengths, before its rarity."""
+    damping = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * lengths / average)
+    return often * (SATURATION + 1) / (often + damping)
 
 
-def query_terms(text: str) -> Terms:
-    """One for each different stem; empty when the text has no searchable word."""
-    return dict.fromkeys(sorted(map(dimension, query_stems(text))), 1.0)
+def weigh_terms(counts: Mapping[int, int], average: int) -> Terms:
+    """The weight of each term of a text, at little weight those that occur in the scene of a unit alone."""
+    length = sum(counts.values())
+    return {
+        term: (1 if often else SCENE) * weigh_term(max(often, 1), length, average)
+        for term, often in sorted(counts.items())
+    }
 
 
 def query_stems(text: str, *, without: Iterable[str] = ()) -> list[str]:

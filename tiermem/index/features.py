@@ -181,7 +181,7 @@ def turn_features(
     whole, said = spoken(text.strip(), name), turn_pieces(text, name)
     is_short = len(whole) <= EXCHANGE and bool(text.strip())
     has_whole = is_short and said != [whole]
-    terms = _count_terms(text)
+    terms = count_terms(text)
     return RowFeatures(
         seq=line.seq,
         session=hash_name(page.session),
@@ -208,7 +208,7 @@ def turn_features(
 def unit_features(unit: Entry) -> RowFeatures:
     """The row of a unit; words that only its scene holds count as said no time."""
     text = shorten_runs(join_surrogates(unit.text))
-    terms = _count_terms(text)
+    terms = count_terms(text)
     return RowFeatures(
         seq=hash_name(unit.text),
         id=unit.id.encode(errors="surrogatepass"),
@@ -217,7 +217,7 @@ def unit_features(unit: Entry) -> RowFeatures:
         day=_day(unit.said_at),
         length=sum(terms.values()),
         flags=0 if unit.active else IS_INACTIVE,
-        terms=dict.fromkeys(_count_terms(unit.scene), 0) | terms,
+        terms=dict.fromkeys(count_terms(unit.scene), 0) | terms,
         event=tuple(map(_day, unit.event or ())),
         texts=tuple(pieces(text)),
     )
@@ -280,7 +280,8 @@ def _labels(turn: Turn) -> Iterator[int]:
         yield from map(name_label, words(turn.speaker))
 
 
-def _count_terms(text: str) -> dict[int, int]:
+def count_terms(text: str) -> dict[int, int]:
+    """How often each stem occurs in a text."""
     counts = Counter(map(dimension, search_stems(join_surrogates(text))))
     return dict(counts.most_common(_MOST))
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pagestore.errors import Full, Locked, PageStoreError
 from tiermem.errors import IndexFull, IndexLocked, IndexUnavailable
 
 WAIT = 30.0
@@ -100,6 +101,19 @@ def usable(path: Path) -> Iterator[None]:
                 "what is stored is searched by its words"
             ) from error
         raise IndexUnavailable(f"cannot use {str(path)!r} for an index: {error}") from error
+
+
+@contextmanager
+def translate_database_errors() -> Iterator[None]:
+    """Raise an error of the index in place of one of the database."""
+    try:
+        yield
+    except Full as error:
+        raise IndexFull(str(error)) from error
+    except Locked as error:
+        raise IndexLocked(str(error)) from error
+    except PageStoreError as error:
+        raise IndexUnavailable(f"the index could not be used: {error}") from error
 
 
 @contextmanager

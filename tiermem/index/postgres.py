@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from copy import copy
-from datetime import datetime, time
 from functools import partial
-from typing import Any, Literal, LiteralString, Self, cast
+from typing import Any, Literal, LiteralString, Self
 
 from anyio import CancelScope, to_thread
 
 from pagestore import History, SpaceId
-from pagestore.errors import Full, Locked, PageStoreError
+from pagestore.errors import PageStoreError
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import (
-    IndexFull,
-    IndexLocked,
     IndexMismatch,
     IndexUnavailable,
     InvalidInput,
@@ -34,11 +31,12 @@ from tiermem.errors import (
 from tiermem.index.absent import AbsentIndex
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
-from tiermem.index.engine import COLLECTIONS, TIMES, Point, PointFilter, Probe, ProjectedIndex, Vector
 from tiermem.index.folder import description
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import Index, IndexRequest
-from tiermem.index.values import Collection
+from tiermem.index.ownership import translate_database_errors
+from tiermem.index.points import Point, PointFilter, PointIndex, Probe, Vector
+from tiermem.index.values import COLLECTIONS, Collection
 
 try:
     from tiermem.storage.postgres.database import (
@@ -60,12 +58,11 @@ CREATE TABLE tiermem_index.marks (
   space text COLLATE "C" PRIMARY KEY, seq bigint NOT NULL, digest text NOT NULL
 );
 CREATE TABLE tiermem_index.points (
-  space text COLLATE "C", collection text COLLATE "C", id uuid,
+  space text COLLATE "C", collection text COLLATE "C", id text COLLATE "C",
   n bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-  entry text COLLATE "C" NOT NULL, session text COLLATE "C" NOT NULL, state text COLLATE "C" NOT NULL,
-  owner text COLLATE "C" NOT NULL, near text[] NOT NULL, named text[] COLLATE "C" NOT NULL,
-  ranked_by text NOT NULL,
-  said_at timestamp, event_at timestamp, event_until timestamp,
+  session text COLLATE "C" NOT NULL, owner text COLLATE "C" NOT NULL, state text COLLATE "C" NOT NULL,
+  near text[] NOT NULL, named bigint[] NOT NULL, ranked_by text NOT NULL,
+  said_at integer, event_at integer, event_until integer,
   PRIMARY KEY (space, collection, id)
 );
 CREATE INDEX ON tiermem_index.points USING gin (named);
@@ -85,17 +82,17 @@ CREATE TABLE tiermem_index.holders (
   PRIMARY KEY (field, term, owner)
 );
 CREATE TABLE tiermem_index.vectors (
-  point bigint REFERENCES tiermem_index.points (n) ON DELETE CASCADE, field text COLLATE "C", n integer,
+  point bigint REFERENCES tiermem_index.points (n) ON DELETE CASCADE, n integer,
   vector vector(%d) NOT NULL,
-  PRIMARY KEY (point, field, n)
+  PRIMARY KEY (point, n)
 );
 """
 """Terms and vectors, of which there are many, name their point by its number, and terms their field."""
-_FORM = 4
-"""The number of this form of the tables; the first one repeated space, collection and id in every row."""
+_FORM = 5
+"""The number of this form of the tables."""
 _NEAR_INDEX: LiteralString = (
     "CREATE INDEX ON tiermem_index.vectors USING hnsw (vector vector_ip_ops)"
-    " WITH (m = 16, ef_construction = 64) WHERE field = 'meaning'"
+    " WITH (m = 16, ef_construction = 64)"
 )
 _DIMENSIONS = 2_000
 """The most numbers of a vector that HNSW takes; longer ones are compared exactly."""
@@ -107,13 +104,13 @@ _FIND_TABLE: LiteralString = (
     "SELECT FROM pg_tables WHERE schemaname = 'tiermem_index' AND tablename = 'description'"
 )
 _ADD_POINTS: LiteralString = (
-    "INSERT INTO tiermem_index.points (space, collection, id, entry, session, state, owner, near, named,"
-    " ranked_by, said_at, event_at, event_until) SELECT %s, %s, id, entry, session, state, owner,"
-    " ARRAY(SELECT jsonb_array_elements_text(near)), ARRAY(SELECT jsonb_array_elements_text(named)),"
-    " ranked_by, said_at, event_at, event_until FROM jsonb_to_recordset(%s::jsonb) AS point("
-    "id uuid, entry text, session text, state text, owner text, near jsonb, named jsonb,"
-    " ranked_by text, said_at timestamp, event_at timestamp, event_until timestamp)"
-    " RETURNING id::text, n"
+    "INSERT INTO tiermem_index.points (space, collection, id, session, owner, state, near, named,"
+    " ranked_by, said_at, event_at, event_until) SELECT %s, %s, id, session, owner, state,"
+    " ARRAY(SELECT jsonb_array_elements_text(near)), ARRAY(SELECT jsonb_array_elements(named)::bigint),"
+    " row, said_at, event_at, event_until FROM jsonb_to_recordset(%s::jsonb) AS point("
+    "id text, session text, owner text, state text, near jsonb, named jsonb,"
+    " row text, said_at integer, event_at integer, event_until integer)"
+    " RETURNING id, n"
 )
 _ADD_FIELDS: LiteralString = (
     "INSERT INTO tiermem_index.fields (space, collection, field)"
@@ -126,8 +123,8 @@ _ADD_TERMS: LiteralString = (
     " unnest(%s::integer[], %s::bigint[], %s::bigint[], %s::float8[], %s::text[], %s::text[])"
 )
 _ADD_VECTORS: LiteralString = (
-    "INSERT INTO tiermem_index.vectors SELECT point, field, n, vector::vector"
-    " FROM unnest(%s::bigint[], %s::text[], %s::integer[], %s::text[]) AS added(point, field, n, vector)"
+    "INSERT INTO tiermem_index.vectors SELECT point, n, vector::vector"
+    " FROM unnest(%s::bigint[], %s::integer[], %s::text[]) AS added(point, n, vector)"
 )
 _FIND_EXTENSION: LiteralString = (
     "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'vector'"
@@ -137,7 +134,7 @@ _FIND_MARK: LiteralString = (
     " LEFT JOIN tiermem_index.marks ON space = %s"
 )
 _DELETE: LiteralString = "DELETE FROM tiermem_index.points WHERE space = %s AND collection = %s"
-_DELETE_SOME: LiteralString = _DELETE + " AND id = ANY(%s::uuid[])"
+_DELETE_SOME: LiteralString = _DELETE + " AND id = ANY(%s::text[])"
 _DELETE_HOLDERS: LiteralString = (
     "DELETE FROM tiermem_index.holders WHERE field IN"
     " (SELECT n FROM tiermem_index.fields WHERE space = %s AND collection = %s)"
@@ -146,7 +143,7 @@ _DELETE_FIELDS: LiteralString = "DELETE FROM tiermem_index.fields WHERE space = 
 _DELETE_MARK: LiteralString = "DELETE FROM tiermem_index.marks WHERE space = %s"
 _HELD: LiteralString = (
     "changed AS MATERIALIZED (SELECT n, owner FROM tiermem_index.points"
-    " WHERE space = %s AND collection = %s AND id = ANY(%s::uuid[])),"
+    " WHERE space = %s AND collection = %s AND id = ANY(%s::text[])),"
     " held AS MATERIALIZED ("
     "SELECT field, term, t.owner, count(*) AS entries FROM changed CROSS JOIN LATERAL"
     " (SELECT field, term, owner FROM tiermem_index.terms WHERE point = changed.n OFFSET 0) AS t"
@@ -171,20 +168,19 @@ _MARK: LiteralString = (
 )
 # LATERAL and OFFSET 0 say in which order to read, so that speed does not rest on statistics of the tables.
 _BY_MEANING: LiteralString = (
-    "SELECT entry, score FROM tiermem_index.points AS p CROSS JOIN LATERAL"
+    "SELECT id, score FROM tiermem_index.points AS p CROSS JOIN LATERAL"
     " (SELECT max(-(vector <#> %s::vector)) AS score FROM tiermem_index.vectors AS v"
-    " WHERE v.point = p.n AND field = %s) AS best"
+    " WHERE v.point = p.n) AS best"
     " WHERE score IS NOT NULL AND {seen}"
-    " ORDER BY round(score::numeric, 5) DESC, entry LIMIT %s"
+    " ORDER BY round(score::numeric, 5) DESC, id LIMIT %s"
 )
 """Equal scores, to the digits that arithmetic keeps, are in the order of their ids."""
 _BY_NEAREST: LiteralString = (
-    "SELECT entry, max(score) AS score FROM"
-    " (SELECT entry, -(vector <#> %s::vector) AS score FROM tiermem_index.vectors AS v CROSS JOIN LATERAL"
-    " (SELECT entry FROM tiermem_index.points AS p WHERE p.n = v.point AND {seen} OFFSET 0) AS point"
-    " WHERE field = 'meaning'"
+    "SELECT id, max(score) AS score FROM"
+    " (SELECT id, -(vector <#> %s::vector) AS score FROM tiermem_index.vectors AS v CROSS JOIN LATERAL"
+    " (SELECT id FROM tiermem_index.points AS p WHERE p.n = v.point AND {seen} OFFSET 0) AS point"
     " ORDER BY vector <#> %s::vector LIMIT %s) AS nearest"
-    " GROUP BY entry ORDER BY round(max(score)::numeric, 5) DESC, entry LIMIT %s"
+    " GROUP BY id ORDER BY round(max(score)::numeric, 5) DESC, id LIMIT %s"
 )
 _NEAREST_SETTINGS: LiteralString = (
     "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),"
@@ -207,9 +203,9 @@ _BY_WORDS: LiteralString = (
     " GROUP BY n, point),"
     " best AS (SELECT * FROM (SELECT *, rank() OVER (PARTITION BY n ORDER BY score / 10000000 DESC) AS place"
     " FROM ranked) AS placed WHERE place <= %s)"
-    " SELECT n, entry, score / 1e12 FROM best CROSS JOIN LATERAL (SELECT entry FROM tiermem_index.points AS p"
+    " SELECT n, id, score / 1e12 FROM best CROSS JOIN LATERAL (SELECT id FROM tiermem_index.points AS p"
     " WHERE p.n = best.point OFFSET 0) AS point"
-    " ORDER BY n, place, entry"
+    " ORDER BY n, place, id"
 )
 """The entries of the best scores of several probes, numbered `n`, each term with its IDF."""
 _HOLDERS: LiteralString = (
@@ -225,18 +221,18 @@ _COUNT: LiteralString = "SELECT count(*) FROM tiermem_index.points WHERE {seen}"
 _COUNT_SOME: LiteralString = (
     "SELECT count(*) FROM (SELECT FROM tiermem_index.points WHERE {seen} LIMIT %s) AS seen"
 )
-_NAMES: LiteralString = (
-    "SELECT DISTINCT name FROM tiermem_index.points, unnest(named) AS name"
-    " WHERE named && %s::text[] AND name = ANY(%s::text[]) AND {seen}"
+_LABELS: LiteralString = (
+    "SELECT DISTINCT label FROM tiermem_index.points, unnest(named) AS label"
+    " WHERE named && %s::bigint[] AND label = ANY(%s::bigint[]) AND {seen}"
 )
-_TIME_COLUMNS: Mapping[str, tuple[LiteralString, LiteralString]] = {
-    "said": ("said_at", "said_at"),
-    "event": ("event_at", "event_until"),
+_DAYS: Mapping[str, LiteralString] = {
+    "said_at": "said_at",
+    "event_at": "event_at",
+    "event_until": "event_until",
 }
-_COLUMNS: Mapping[str, LiteralString] = {"space": "space", "session": "session", "state": "state"}
 
 
-class PostgresIndex(ProjectedIndex):
+class PostgresIndex(PointIndex):
     """An index in the database of a URL (`postgresql://…`). Opening blocks until the server answers.
 
     Raises `IndexUnavailable` where the server cannot be used or has no pgvector, `IndexMismatch` where the
@@ -250,10 +246,10 @@ class PostgresIndex(ProjectedIndex):
         super().__init__(embedder)
         self._transaction: Transaction | None = None
         """That of `writing`, in which all that is read and written here is."""
-        with _translating():
+        with translate_database_errors():
             self._database = acquire_database(url, read_only=read_only, create=True)
         try:
-            with _translating():
+            with translate_database_errors():
                 self._agree(read_only=read_only, fresh=fresh)
         except BaseException:
             release_database(self._database)
@@ -275,7 +271,7 @@ class PostgresIndex(ProjectedIndex):
             raise IndexUnavailable(f"there is no index in {self._database.name} yet")
         self._require_same(theirs)
         for space in fresh:
-            self._forget(key(space))
+            self._drop(key(space))
 
     def _require_same(self, theirs: Mapping[str, Any]) -> None:
         """Raise `IndexMismatch` unless the tables were made with this embedder and schema."""
@@ -331,26 +327,26 @@ class PostgresIndex(ProjectedIndex):
         inside._transaction = transaction  # noqa: SLF001
         try:
             yield inside
-            with _translating():
+            with translate_database_errors():
                 await self._call(transaction.commit)
         finally:
-            with CancelScope(shield=True), _translating():
+            with CancelScope(shield=True), translate_database_errors():
                 await to_thread.run_sync(transaction.close)
 
     def _begin(self, space: str, *, is_long: bool = True) -> Transaction:
         """Begin a transaction that alone writes what the index holds of a space."""
-        with _translating():
+        with translate_database_errors():
             return self._database.begin(f"index {space}", is_long=is_long)
 
     @contextmanager
     def _writing(self, space: str) -> Iterator[Transaction]:
         """The transaction of `writing`, or one that is committed at the end."""
         if self._transaction is not None:
-            with _translating():
+            with translate_database_errors():
                 yield self._transaction
             return
         transaction = self._begin(space, is_long=False)
-        with _translating():
+        with translate_database_errors():
             try:
                 yield transaction
                 transaction.commit()
@@ -360,76 +356,81 @@ class PostgresIndex(ProjectedIndex):
     def _rows(
         self, query: LiteralString, parameters: Sequence[object], *, settings: LiteralString = ""
     ) -> list[Row]:
-        with _translating():
+        with translate_database_errors():
             return (self._transaction or self._database).rows(query, parameters, settings=settings)
 
     def values(self, space: SpaceId) -> Iterator[tuple[str, str, bytes]]:
         """See `HasTables.values`; without the tables that hold vectors, weights and numbers alone."""
         return self._database.values("tiermem_index", key(space), without=("terms", "holders", "vectors"))
 
-    def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
-        """Insert or replace points, all of them of one space."""
-        place = (points[0].payload["space"], collection)
-        described = [_describe(point) for point in points]
+    def _upsert(self, collection: Collection, space: str, points: Sequence[Point]) -> None:
+        """Insert or replace points."""
+        place = (space, collection)
         ids = [point.id for point in points]
         fields = ["", *{field for point in points for field in point.terms}]
-        with self._writing(place[0]) as transaction:
+        with self._writing(space) as transaction:
             transaction.execute(
                 (_SUBTRACT_HOLDERS.format(held=_HELD), [*place, ids, *place]),
                 (_DELETE_SOME, [*place, ids]),
                 (_ADD_FIELDS, [*place, fields, *place]),
             )
             numbers = {str(name): int(n) for name, n in transaction.rows(_FIND_FIELDS, place)}
-            added = transaction.rows(_ADD_POINTS, [*place, json.dumps(described)])
+            added = transaction.rows(_ADD_POINTS, [*place, json.dumps([point.payload for point in points])])
             by_id = {str(point_id): int(n) for point_id, n in added}
             terms = [
-                (numbers[field], term, by_id[point.id], weight, columns["owner"], columns["state"])
-                for point, columns in zip(points, described, strict=True)
+                (
+                    numbers[field],
+                    term,
+                    by_id[point.id],
+                    weight,
+                    point.payload["owner"],
+                    point.payload["state"],
+                )
+                for point in points
                 for field, weights in point.terms.items()
                 for term, weight in weights.items()
             ]
             vectors = [
-                (by_id[point.id], field, n, _as_text(vector))
+                (by_id[point.id], n, _as_text(vector))
                 for point in points
-                for field, of_field in point.vectors.items()
-                for n, vector in enumerate(of_field)
+                for n, vector in enumerate(point.vectors)
             ]
             transaction.execute(
                 (_ADD_TERMS, _columns(terms, 6)),
-                (_ADD_VECTORS, _columns(vectors, 4)),
+                (_ADD_VECTORS, _columns(vectors, 3)),
                 (_ADD_HOLDERS.format(held=_HELD), [*place, ids, *place]),
             )
 
-    def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
-        some = [space, collection, list(point_ids)]
+    def _delete(self, collection: Collection, space: str, ids: Sequence[str]) -> None:
+        some = [space, collection, list(ids)]
         with self._writing(space) as transaction:
             transaction.execute(
                 (_SUBTRACT_HOLDERS.format(held=_HELD), [*some, space, collection]), (_DELETE_SOME, some)
             )
 
-    def _clear(self, collection: Collection, space: str) -> None:
-        with self._writing(space) as transaction:
-            transaction.execute(*_deletions(collection, space))
-
-    def _forget(self, space: str) -> None:
-        deletions = [statement for collection in COLLECTIONS for statement in _deletions(collection, space)]
+    def _drop(self, space: str) -> None:
+        deletions: list[Statement] = [
+            (delete, [space, collection])
+            for collection in COLLECTIONS
+            for delete in (_DELETE, _DELETE_HOLDERS, _DELETE_FIELDS)
+        ]
         with self._writing(space) as transaction:
             transaction.execute((_DELETE_MARK, [space]), *deletions)
 
-    def _find(
+    def _rank(
         self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
-        by_terms = [(n, probe) for n, probe in enumerate(probes) if isinstance(probe.by, dict)]
+        by_terms = [(n, field, by) for n, (field, by) in enumerate(probes) if isinstance(by, dict)]
         found = self._by_words(collection, allowed, by_terms, limit) if by_terms else {}
         return [
-            found[n] if n in found else self._by_vector(collection, allowed, probe, limit)
-            for n, probe in enumerate(probes)
+            found[n] if isinstance(by, dict) else self._by_vector(collection, allowed, by, limit)
+            for n, (_, by) in enumerate(probes)
         ]
 
-    def _by_vector(self, collection: Collection, allowed: PointFilter, probe: Probe, limit: int) -> Ranking:
+    def _by_vector(self, collection: Collection, allowed: PointFilter, by: Vector, limit: int) -> Ranking:
         """The product with the nearest vector of each entry: its cosine, since both have unit length."""
-        vector = _as_text(cast("Vector", probe.by))
-        if self._sees_many(collection, allowed, probe):
+        vector = _as_text(by)
+        if self._sees_many(collection, allowed):
             # Fewer than `limit` are found where vectors of others lie before them.
             after = [vector, _SPARE * limit, limit]
             nearest = self._rows_seen(
@@ -437,24 +438,24 @@ class PostgresIndex(ProjectedIndex):
             )
             if len(nearest) == limit:
                 return _as_ranking(nearest)
-        return _as_ranking(self._rows_seen(_BY_MEANING, [vector, probe.field], collection, allowed, [limit]))
+        return _as_ranking(self._rows_seen(_BY_MEANING, [vector], collection, allowed, [limit]))
 
-    def _sees_many(self, collection: Collection, allowed: PointFilter, probe: Probe) -> bool:
+    def _sees_many(self, collection: Collection, allowed: PointFilter) -> bool:
         """Whether a search may see more entries than are compared one by one, and they are in HNSW."""
-        if allowed.among is not None or probe.field != "meaning" or self._embedder.dimensions > _DIMENSIONS:
+        if self._embedder.dimensions > _DIMENSIONS:
             return False
         ((count,),) = self._rows_seen(_COUNT_SOME, [], collection, allowed, [EXACT + 1])
         return bool(count > EXACT)
 
     def _by_words(
-        self, collection: Collection, allowed: PointFilter, probes: Sequence[tuple[int, Probe]], limit: int
+        self,
+        collection: Collection,
+        allowed: PointFilter,
+        probes: Sequence[tuple[int, str, Terms]],
+        limit: int,
     ) -> Mapping[int, Ranking]:
         """BM25 of each entry that has one of the terms, for probes with their numbers."""
-        asked = [
-            (n, probe.field, term, weight)
-            for n, probe in probes
-            for term, weight in cast("Terms", probe.by).items()
-        ]
+        asked = [(n, field, term, weight) for n, field, by in probes for term, weight in by.items()]
         rarities = self._rarities_of(
             collection, allowed.corpus, [(field, term) for _, field, term, _ in asked]
         )
@@ -463,9 +464,8 @@ class PostgresIndex(ProjectedIndex):
             for (n, field, term, weight), rarity in zip(asked, rarities, strict=True)
         ]
         seen, values = _condition_on_terms(collection, allowed)
-        place = [allowed.match["space"], collection]
-        found: dict[int, list[tuple[str, float]]] = {n: [] for n, _ in probes}
-        parameters = [*_columns(weighted, 4), *place, *values, limit]
+        found: dict[int, list[tuple[str, float]]] = {n: [] for n, _, _ in probes}
+        parameters = [*_columns(weighted, 4), allowed.space, collection, *values, limit]
         for n, entry, score in self._rows(_BY_WORDS.format(field=_FIELD_OF_PROBE, seen=seen), parameters):
             found[n].append((str(entry), float(score)))
         return {n: ranking[:limit] for n, ranking in found.items()}
@@ -475,7 +475,7 @@ class PostgresIndex(ProjectedIndex):
     ) -> list[float]:
         """The IDF of terms of fields among all entries of a corpus."""
         owners = _owners(corpus)
-        parameters = [*_columns([_ALL, *terms], 2), corpus.match["space"], collection, owners, owners]
+        parameters = [*_columns([_ALL, *terms], 2), corpus.space, collection, owners, owners]
         rows = self._rows(_HOLDERS.format(field=_FIELD_OF_PROBE), parameters)
         holders = {(str(field), int(term)): int(count) for field, term, count in rows}
         entries = holders.get(_ALL, 0)
@@ -498,42 +498,32 @@ class PostgresIndex(ProjectedIndex):
     def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
         return self._rarities_of("turns", corpus, [("around", term) for term in terms])
 
-    def _tally(self, collection: Collection, scope: PointFilter) -> int:
-        ((count,),) = self._rows_seen(_COUNT, [], collection, scope)
+    def _tally(self, collection: Collection, allowed: PointFilter) -> int:
+        ((count,),) = self._rows_seen(_COUNT, [], collection, allowed)
         return int(count)
 
-    def _payloads(
-        self, collection: Collection, space: str, point_ids: Sequence[str]
-    ) -> list[Mapping[str, Any]]:
+    def _payloads(self, collection: Collection, space: str, ids: Sequence[str]) -> list[Mapping[str, Any]]:
         rows = self._rows(
-            "SELECT entry, near, ranked_by FROM tiermem_index.points"
-            " WHERE space = %s AND collection = %s AND id = ANY(%s::uuid[])",
-            [space, collection, list(point_ids)],
+            "SELECT id, near, ranked_by FROM tiermem_index.points"
+            " WHERE space = %s AND collection = %s AND id = ANY(%s::text[])",
+            [space, collection, list(ids)],
         )
-        return [{"id": entry, "near": near, "row": row} for entry, near, row in rows]
+        return [{"id": id_, "near": near, "row": row} for id_, near, row in rows]
 
-    def _values(
-        self, collection: Collection, corpus: PointFilter, field: str, wanted: Sequence[str]
-    ) -> Iterable[str]:
-        """Which of the wanted names are of a speaker (`field` is `named`, the only one that is asked for)."""
-        keys = {key(value): value for value in wanted}
-        rows = self._rows_seen(_NAMES, [list(keys), list(keys)], collection, corpus)
-        return {keys[name] for (name,) in rows}
+    def _find_labels(self, corpus: PointFilter, labels: Sequence[int]) -> set[int]:
+        rows = self._rows_seen(_LABELS, [list(labels), list(labels)], "turns", corpus)
+        return {int(label) for (label,) in rows}
 
     def _mark(self, space: str) -> History:
-        ((made_with, seq, digest),) = self._rows(_FIND_MARK, [key(space)])
+        ((made_with, seq, digest),) = self._rows(_FIND_MARK, [space])
         self._require_same(json.loads(made_with))  # another process may have made the tables again
         return History() if seq is None else History(seq=int(seq), digest=str(digest))
 
     def _set_mark(self, space: str, mark: History) -> None:
-        with self._writing(key(space)) as transaction:
-            transaction.execute((_MARK, [key(space), mark.seq, mark.digest]))
+        with self._writing(space) as transaction:
+            transaction.execute((_MARK, [space, mark.seq, mark.digest]))
 
-    def _forget_mark(self, space: str) -> None:
-        with self._writing(key(space)) as transaction:
-            transaction.execute((_DELETE_MARK, [key(space)]))
-
-    def _shut(self) -> None:
+    def _close(self) -> None:
         release_database(self._database)
 
 
@@ -589,41 +579,22 @@ async def _open(kind: type[PostgresIndex], url: str, request: IndexRequest) -> P
     return index
 
 
-def _deletions(collection: Collection, space: str) -> list[Statement]:
-    """What deletes a collection of a space."""
-    return [(delete, [space, collection]) for delete in (_DELETE, _DELETE_HOLDERS, _DELETE_FIELDS)]
-
-
-@contextmanager
-def _translating() -> Iterator[None]:
-    """Raise an error of the index in place of one of the database."""
-    try:
-        yield
-    except Full as error:
-        raise IndexFull(str(error)) from error
-    except Locked as error:
-        raise IndexLocked(str(error)) from error
-    except PageStoreError as error:
-        raise IndexUnavailable(f"the index could not be used: {error}") from error
-
-
 def _condition(collection: Collection, allowed: PointFilter) -> tuple[LiteralString, list[object]]:
     """A condition on points and its parameters."""
-    conditions: list[LiteralString] = ["collection = %s"]
-    values: list[object] = [collection]
-    for field, value in allowed.match.items():
-        conditions.append(_COLUMNS[field] + " = %s")
-        values.append(value)
-    _add_owners(allowed, conditions, values)
+    conditions: list[LiteralString] = ["collection = %s", "space = %s"]
+    values: list[object] = [collection, allowed.space]
+    if allowed.session is not None:
+        conditions.append("session = %s")
+        values.append(allowed.session)
+    _add_terms_columns(allowed, conditions, values)
     if allowed.among is not None:
-        conditions.append("id = ANY(%s::uuid[])")
+        conditions.append("id = ANY(%s::text[])")
         values.append(list(allowed.among))
-    for timeframe in allowed.when:
-        since, until = _TIME_COLUMNS[timeframe.about]
-        overlaps: LiteralString = since + " <= %s AND " + until + " >= %s"
-        conditions.append("(" + " OR ".join([overlaps] * len(timeframe.periods)) + ")")
-        for first, last in timeframe.periods:
-            values += [datetime.combine(last, time.max), datetime.combine(first, time.min)]
+    for first, last, periods in allowed.when:
+        overlaps: LiteralString = _DAYS[first] + " <= %s AND " + _DAYS[last] + " >= %s"
+        conditions.append("(" + " OR ".join([overlaps] * len(periods)) + ")")
+        for begin, end in periods:
+            values += [end.toordinal(), begin.toordinal()]
     return " AND ".join(conditions), values
 
 
@@ -631,11 +602,8 @@ def _condition_on_terms(collection: Collection, allowed: PointFilter) -> tuple[L
     """A condition on terms and its parameters: by their own columns, and by those of points where needed."""
     conditions: list[LiteralString] = ["true"]
     values: list[object] = []
-    if "state" in allowed.match:
-        conditions.append("state = %s")
-        values.append(allowed.match["state"])
-    _add_owners(allowed, conditions, values)
-    if "session" in allowed.match or allowed.when or allowed.among is not None:
+    _add_terms_columns(allowed, conditions, values)
+    if allowed.session is not None or allowed.when or allowed.among is not None:
         seen, more = _condition(collection, allowed)
         conditions.append(
             "EXISTS (SELECT FROM tiermem_index.points AS p WHERE p.n = t.point AND " + seen + " OFFSET 0)"
@@ -644,8 +612,10 @@ def _condition_on_terms(collection: Collection, allowed: PointFilter) -> tuple[L
     return " AND ".join(conditions), values
 
 
-def _add_owners(allowed: PointFilter, conditions: list[LiteralString], values: list[object]) -> None:
-    """Add the condition on owners, a column of points and of terms, and its parameter."""
+def _add_terms_columns(allowed: PointFilter, conditions: list[LiteralString], values: list[object]) -> None:
+    """Add the conditions on state and owners, which points and terms have, and their parameters."""
+    if allowed.is_active:
+        conditions.append("state = 'active'")
     if allowed.owners is not None:
         conditions.append("owner = ANY(%s)")
         values.append(_owners(allowed))
@@ -656,25 +626,8 @@ def _owners(allowed: PointFilter) -> list[str] | None:
     return None if allowed.owners is None else ["", *allowed.owners]
 
 
-def _describe(point: Point) -> dict[str, Any]:
-    """What filters see of a point, by column."""
-    payload = point.payload
-    times = {name: payload.get(name) for names in TIMES.values() for name in names}
-    return {
-        "id": point.id,
-        "entry": payload["id"],
-        "session": payload["session"],
-        "state": payload["state"],
-        "owner": payload.get("owner", ""),
-        "near": payload.get("near", []),
-        "named": payload.get("named", []),
-        "ranked_by": payload.get("row", ""),
-        **times,
-    }
-
-
 def _as_ranking(rows: Sequence[Row]) -> Ranking:
-    return [(str(entry), float(score)) for entry, score in rows]
+    return [(str(id_), float(score)) for id_, score in rows]
 
 
 def _as_text(vector: Vector) -> str:

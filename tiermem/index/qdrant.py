@@ -11,36 +11,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from datetime import datetime, time
-from functools import partial
+from functools import lru_cache, partial
 from threading import RLock
 from typing import Any
+from uuid import UUID, uuid5
 
 from anyio import to_thread
 
-from pagestore import SpaceId
+from pagestore import History, SpaceId
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexMismatch, IndexUnavailable, install_command
 from tiermem.index import encoding
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
-from tiermem.index.engine import (
-    COLLECTIONS,
-    FILTERED,
-    TERMS,
-    TIMED,
-    TIMES,
-    VALUES,
-    VECTORS,
-    Point,
-    PointFilter,
-    Probe,
-    ProjectedIndex,
-)
 from tiermem.index.folder import description
 from tiermem.index.fusion import Ranking
 from tiermem.index.interface import IndexRequest
-from tiermem.index.values import About, Collection, Period, Timeframe
+from tiermem.index.points import TERMS, Point, PointFilter, PointIndex, Probe
+from tiermem.index.values import COLLECTIONS, Collection, Period
 from tiermem.llm.redaction import Redaction, secrets_of, shown_url
 
 try:
@@ -54,9 +42,18 @@ except ImportError as error:
 _DESCRIPTION = "tiermem"
 _BATCH = 64
 """Points sent in one request."""
+_KEYWORDS = ("space", "session", "owner", "state")
+_DAYS: Mapping[Collection, tuple[str, ...]] = {
+    "units": ("said_at", "event_at", "event_until"),
+    "turns": ("said_at",),
+}
+"""What filters see of a point."""
+_LABELS = 256
+"""Most labels of speakers looked at for one question."""
+_POINTS = UUID("b3c1b1f6-5a3e-5d0e-9d6f-0c9a5d1f7e21")
 
 
-class QdrantIndex(ProjectedIndex):
+class QdrantIndex(PointIndex):
     """An index on a Qdrant server (`http://…`, `https://…`) or in local mode (`:memory:`, a directory).
 
     `where` is the URL, directory or `:memory:`; the names of its collections begin with `prefix`.
@@ -131,7 +128,7 @@ class QdrantIndex(ProjectedIndex):
         descriptions = [self._description(name) for name in COLLECTIONS if name in there]
         if len(there) == len(COLLECTIONS) and all(theirs == mine for theirs in descriptions):
             for space in spaces:
-                self._drop(space)
+                self._drop(key(space))
             return
         # Older schemas do not say which store a point is of, and no store can use them any more.
         usable = any(theirs.get("schema") == encoding.SCHEMA for theirs in descriptions)
@@ -166,7 +163,7 @@ class QdrantIndex(ProjectedIndex):
         try:
             self._client.create_collection(
                 self._names[collection],
-                vectors_config=dict.fromkeys(VECTORS[collection], dense),
+                vectors_config={"meaning": dense},
                 sparse_vectors_config={
                     name: models.SparseVectorParams(modifier=models.Modifier.IDF)
                     for name in TERMS[collection]
@@ -177,39 +174,37 @@ class QdrantIndex(ProjectedIndex):
             if error.status_code != 409:  # another process made it a moment ago
                 raise
         # Local mode has no payload indexes, and warns about each.
-        for field in FILTERED[collection] if self._remote else ():
+        for field in _KEYWORDS if self._remote else ():
             params = models.KeywordIndexParams(
                 type=models.KeywordIndexType.KEYWORD, is_tenant=field == "space"
             )
             self._client.create_payload_index(self._names[collection], field, params)
-        for field in TIMED[collection] if self._remote else ():
-            moments = models.DatetimeIndexParams(type=models.DatetimeIndexType.DATETIME)
-            self._client.create_payload_index(self._names[collection], field, moments)
+        for field in (*_DAYS[collection], "named") if self._remote else ():
+            numbers = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER)
+            self._client.create_payload_index(self._names[collection], field, numbers)
 
     def _description(self, collection: Collection) -> dict[str, Any]:
         metadata = self._client.get_collection(self._names[collection]).config.metadata or {}
         found = metadata.get(_DESCRIPTION)
         return found if isinstance(found, dict) else {}
 
-    def _upsert(self, collection: Collection, points: Sequence[Point]) -> None:
+    def _upsert(self, collection: Collection, space: str, points: Sequence[Point]) -> None:
+        self._send(collection, [_as_point(space, point) for point in points])
+
+    def _send(self, collection: Collection, points: Sequence[models.PointStruct]) -> None:
         for start in range(0, len(points), _BATCH):
-            batch = [_as_point(point) for point in points[start : start + _BATCH]]
             with self._translate_errors():
-                self._client.upsert(self._names[collection], batch, wait=True)
+                self._client.upsert(self._names[collection], points[start : start + _BATCH], wait=True)
 
-    def _delete(self, collection: Collection, space: str, point_ids: Sequence[str]) -> None:
+    def _delete(self, collection: Collection, space: str, ids: Sequence[str]) -> None:
+        self._delete_points(collection, [_point_id(space, id_) for id_ in ids])
+
+    def _delete_points(self, collection: Collection, point_ids: Sequence[str]) -> None:
+        selector = models.PointIdsList(points=list(point_ids))
         with self._translate_errors():
-            self._client.delete(
-                self._names[collection], models.PointIdsList(points=list(point_ids)), wait=True
-            )
+            self._client.delete(self._names[collection], selector, wait=True)
 
-    def _clear(self, collection: Collection, space: str) -> None:
-        with self._translate_errors():
-            self._client.delete(
-                self._names[collection], models.FilterSelector(filter=_filter({"space": space})), wait=True
-            )
-
-    def _find(
+    def _rank(
         self, collection: Collection, allowed: PointFilter, probes: Sequence[Probe], limit: int
     ) -> list[Ranking]:
         # What a graph finds depends on all that is in it, also on what may not be seen.
@@ -221,45 +216,37 @@ class QdrantIndex(ProjectedIndex):
             [(hit.payload["id"], hit.score) for hit in result.points if hit.payload] for result in results
         ]
 
-    def _tally(self, collection: Collection, scope: PointFilter) -> int:
+    def _tally(self, collection: Collection, allowed: PointFilter) -> int:
         with self._translate_errors():
-            found = self._client.count(
-                self._names[collection],
-                count_filter=_filter(scope.match, when=scope.when, owners=scope.owners),
-                exact=True,
-            )
+            found = self._client.count(self._names[collection], count_filter=_filter(allowed), exact=True)
         return found.count
 
-    def _payloads(
-        self, collection: Collection, space: str, point_ids: Sequence[str]
-    ) -> list[Mapping[str, Any]]:
+    def _payloads(self, collection: Collection, space: str, ids: Sequence[str]) -> list[Mapping[str, Any]]:
+        return self._retrieve(collection, [_point_id(space, id_) for id_ in ids])
+
+    def _retrieve(self, collection: Collection, point_ids: Sequence[str]) -> list[Mapping[str, Any]]:
         with self._translate_errors():
             found = self._client.retrieve(self._names[collection], list(point_ids), with_payload=True)
         return [point.payload for point in found if point.payload]
 
-    def _values(
-        self, collection: Collection, corpus: PointFilter, field: str, wanted: Sequence[str]
-    ) -> set[str]:
-        keys = {key(value): value for value in wanted}
-        conditions: list[Any] = [
-            _filter(corpus.match, owners=corpus.owners),
-            models.FieldCondition(key=field, match=models.MatchAny(any=list(keys))),
-        ]
+    def _find_labels(self, corpus: PointFilter, labels: Sequence[int]) -> set[int]:
+        any_label = models.FieldCondition(key="named", match=models.MatchAny(any=list(labels)))
+        if not labels:
+            return set()
         with self._translate_errors():
-            # A point found by one value counts all values it has.
+            # A point found by one label counts all that it has.
             found = self._client.facet(
-                self._names[collection],
-                field,
-                facet_filter=models.Filter(must=conditions),
-                limit=VALUES,
+                self._names["turns"],
+                "named",
+                facet_filter=models.Filter(must=[_filter(corpus), any_label]),
+                limit=_LABELS,
                 exact=True,
             )
-        return {keys[str(hit.value)] for hit in found.hits if str(hit.value) in keys}
+        return {int(hit.value) for hit in found.hits} & set(labels)
 
     def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
         # The score of the turn that a term finds first is the IDF times the weight of the term there.
-        probes = [Probe(field="around", by={term: 1.0}) for term in terms]
-        requests = [_request(corpus, probe, 1, with_vector=True) for probe in probes]
+        requests = [_request(corpus, ("around", {term: 1.0}), 1, with_vector=True) for term in terms]
         with self._translate_errors():
             results = self._client.query_batch_points(self._names["turns"], requests)
         unsaid = rarity(self._tally("turns", corpus), 0)
@@ -269,7 +256,26 @@ class QdrantIndex(ProjectedIndex):
             for hit, term in zip(first, terms, strict=True)
         ]
 
-    def _shut(self) -> None:
+    # The mark's point has no field `space`, so no search, count or deletion of a space ever sees it.
+
+    def _mark(self, space: str) -> History:
+        payloads = self._retrieve("units", [_mark_id(space)])
+        if not payloads:
+            return History()
+        return History(seq=int(payloads[0]["mark"]), digest=str(payloads[0]["history"]))
+
+    def _set_mark(self, space: str, mark: History) -> None:
+        payload = {"mark_of": space, "mark": mark.seq, "history": mark.digest}
+        self._send("units", [models.PointStruct(id=_mark_id(space), vector={}, payload=payload)])
+
+    def _drop(self, space: str) -> None:
+        self._delete_points("units", [_mark_id(space)])
+        selector = models.FilterSelector(filter=_filter(PointFilter(space=space)))
+        for collection in COLLECTIONS:
+            with self._translate_errors():
+                self._client.delete(self._names[collection], selector, wait=True)
+
+    def _close(self) -> None:
         with self._turn:
             self._client.close()
 
@@ -293,11 +299,27 @@ def _client(where: str, api_key: str | None, seconds: int, *, remote: bool) -> Q
     return QdrantClient(path=where, force_disable_check_same_thread=True)
 
 
-def _as_point(point: Point) -> models.PointStruct:
-    vectors: dict[str, Any] = dict(point.vectors)
+@lru_cache(maxsize=2**14)
+def _point_id(space: str, id_: str) -> str:
+    """The server's id of an entry, the same wherever and whenever it is put."""
+    return str(uuid5(uuid5(_POINTS, space), id_))
+
+
+def _mark_id(space: str) -> str:
+    """The server's id of the point that holds the mark of a space; no entry can have it."""
+    return str(uuid5(_POINTS, "mark of " + space))
+
+
+def _as_point(space: str, point: Point) -> models.PointStruct:
+    vectors: dict[str, Any] = {"meaning": point.vectors} if point.vectors else {}
     for name, terms in point.terms.items():
         vectors[name] = models.SparseVector(indices=list(terms), values=list(terms.values()))
-    return models.PointStruct(id=point.id, vector=vectors, payload=point.payload)
+    known = {name: value for name, value in point.payload.items() if value is not None}
+    if not known["owner"]:
+        del known["owner"]
+    return models.PointStruct(
+        id=_point_id(space, point.id), vector=vectors, payload={**known, "space": space}
+    )
 
 
 def _terms(vectors: Any, field: str) -> Terms:
@@ -307,60 +329,54 @@ def _terms(vectors: Any, field: str) -> Terms:
 def _request(
     allowed: PointFilter, probe: Probe, limit: int, *, exact: bool = False, with_vector: bool = False
 ) -> models.QueryRequest:
+    field, by = probe
     query: models.SparseVector | list[list[float]]
-    if isinstance(probe.by, dict):
-        query = models.SparseVector(indices=list(probe.by), values=list(probe.by.values()))
+    if isinstance(by, dict):
+        query = models.SparseVector(indices=list(by), values=list(by.values()))
         # IDF over what may be seen: what others store neither shows in a score nor moves a rank.
-        corpus = models.IdfCorpusParams(corpus=_filter(allowed.corpus.match, owners=allowed.owners))
-        params = models.SearchParams(idf=corpus)
+        params = models.SearchParams(idf=models.IdfCorpusParams(corpus=_filter(allowed.corpus)))
     else:
-        query = [probe.by]
+        query = [by]
         params = models.SearchParams(exact=True) if exact else models.SearchParams()
     return models.QueryRequest(
         query=models.NearestQuery(nearest=query),
-        using=probe.field,
-        filter=_filter(allowed.match, allowed.among, allowed.when, allowed.owners),
+        using=field,
+        filter=_filter(allowed),
         params=params,
         limit=limit,
         with_payload=["id"],
-        with_vector=[probe.field] if with_vector else False,
+        with_vector=[field] if with_vector else False,
     )
 
 
-def _filter(
-    match: Mapping[str, str],
-    among: Sequence[str] | None = None,
-    when: Sequence[Timeframe] = (),
-    owners: Sequence[str] | None = None,
-) -> models.Filter:
+def _filter(allowed: PointFilter) -> models.Filter:
+    state = "active" if allowed.is_active else None
+    values = {"space": allowed.space, "session": allowed.session, "state": state}
     conditions: list[Any] = [
-        models.FieldCondition(key=field, match=models.MatchValue(value=value))
-        for field, value in match.items()
+        models.FieldCondition(key=name, match=models.MatchValue(value=value))
+        for name, value in values.items()
+        if value is not None
     ]
-    if owners is not None:
-        of_nobody = models.IsEmptyCondition(is_empty=models.PayloadField(key="owner"))
-        match_any = models.MatchAny(any=list(owners))
-        theirs = [models.FieldCondition(key="owner", match=match_any)] if owners else []
-        conditions.append(models.Filter(should=[of_nobody, *theirs]))
-    if among is not None:
-        conditions.append(models.HasIdCondition(has_id=list(among)))
+    if allowed.owners is not None:
+        unowned = models.IsEmptyCondition(is_empty=models.PayloadField(key="owner"))
+        owned = models.FieldCondition(key="owner", match=models.MatchAny(any=list(allowed.owners)))
+        conditions.append(models.Filter(should=[unowned, *([owned] if allowed.owners else [])]))
+    if allowed.among is not None:
+        ids = [_point_id(allowed.space, id_) for id_ in allowed.among]
+        conditions.append(models.HasIdCondition(has_id=list(ids)))
     conditions += [
-        models.Filter(should=[_overlap(timeframe.about, period) for period in timeframe.periods])
-        for timeframe in when
+        models.Filter(should=[_overlap(first, last, period) for period in periods])
+        for first, last, periods in allowed.when
     ]
     return models.Filter(must=conditions)
 
 
-def _overlap(about: About, period: Period) -> models.Filter:
+def _overlap(first: str, last: str, period: Period) -> models.Filter:
     """Whether it begins before the period ends, and ends after it begins."""
-    (since, until), (first, last) = TIMES[about], period
-    begins = models.DatetimeRange(lte=datetime.combine(last, time.max))
-    ends = models.DatetimeRange(gte=datetime.combine(first, time.min))
+    begins = models.Range(lte=period[1].toordinal())
+    ends = models.Range(gte=period[0].toordinal())
     return models.Filter(
-        must=[
-            models.FieldCondition(key=since, range=begins),
-            models.FieldCondition(key=until, range=ends),
-        ]
+        must=[models.FieldCondition(key=first, range=begins), models.FieldCondition(key=last, range=ends)]
     )
 
 

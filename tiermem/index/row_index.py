@@ -12,40 +12,23 @@ then what was read is all there is, and searching waits for no disk.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from collections.abc import Collection as Collection_
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from threading import RLock
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
-from anyio import to_thread
 
-from pagestore import History, SessionId, SpaceId
-from tiermem.embedding.interface import Embedder, Lexicon
-from tiermem.embedding.words import lexicon_of, pieces_of
-from tiermem.errors import IndexUnavailable, MemoryClosed, SummaryIndexError
-from tiermem.index.bm25 import query_stems
-from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
-from tiermem.index.features import Block, RowFeatures, pack, turn_features, unit_features
+from pagestore import History, SpaceId
+from tiermem.embedding.interface import Embedder
+from tiermem.errors import IndexUnavailable, SummaryIndexError
+from tiermem.index.base import DEPTH, BaseIndex, HitQuery
+from tiermem.index.candidates import Candidates
+from tiermem.index.features import Block, pack
 from tiermem.index.fusion import fuse_meaning_and_words, rank_hits
-from tiermem.index.question_vectors import QuestionVectors
 from tiermem.index.rows import RowFilter, RowQuery, Rows
 from tiermem.index.segments import LOOKED_AT, SegmentStore, SpaceState
-from tiermem.index.values import ALL_TIME, About, Collection, Entry, Hit, Mode, Period, Timeframe
-from tiermem.text.unicode import join_surrogates
-
-T = TypeVar("T")
-
-COLLECTIONS: tuple[Collection, ...] = ("units", "turns")
-"""The mark of a space is that of its turns, which are written last and dropped first."""
-
-BATCH = 256
-"""Entries embedded at a time."""
-
-DEPTH = 50
-"""Candidates taken from each ranking before fusing, or twice the limit where that is more."""
+from tiermem.index.values import COLLECTIONS, Collection, Entry, Hit
 
 UNWRITTEN = 1_000
 """Rows of a space after which they are written without a mark."""
@@ -72,58 +55,30 @@ class _SpaceRows:
         self.ids |= self.rows.ids(start)
 
 
-class SegmentIndex:
-    """An index of one store. Awaited methods may be called concurrently."""
+class SegmentIndex(BaseIndex):
+    """An index of one store, read from segments; the mark of a space is that of its turns, written last."""
 
     exclusive: Literal[True] = True
     links_turns: Literal[True] = True
 
     def __init__(self, embedder: Embedder, segments: SegmentStore | None) -> None:
         """Without segments nothing is written, and closing the index forgets everything."""
-        self._embedder, self._segments = embedder, segments
-        self._questions = QuestionVectors(embedder)
+        super().__init__(embedder)
+        self._segments = segments
         self._held: dict[tuple[Collection, SpaceId], _SpaceRows] = {}
         self._marks: dict[SpaceId, History] = {}
         self._segments_lock, self._lock = RLock(), RLock()
         self._is_writing = False
-        self._closed = False
-
-    async def put(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
-        """Insert or replace by id; of entries with one id the last counts."""
-        latest = {entry.id: entry for entry in entries}
-        by_owner: dict[str, list[Entry]] = {}
-        for entry in latest.values():
-            by_owner.setdefault(entry.owner, []).append(entry)
-        # Each owner's alone: the last digits of a vector depend on what is embedded with it.
-        for theirs in by_owner.values():
-            for start in range(0, len(theirs), BATCH):
-                await self._put_batch(space, collection, theirs[start : start + BATCH])
 
     async def _put_batch(self, space: SpaceId, collection: Collection, entries: Sequence[Entry]) -> None:
-        block, ids = await self._block(collection, entries), [entry.id for entry in entries]
+        features = await self._features(collection, entries)
+        vectors = await self._embed(list(dict.fromkeys(text for one in features for text in one.texts)))
+        block, ids = pack(features, vectors, self._embedder.dimensions), [entry.id for entry in entries]
         await self._change(space, lambda index: index._append(space, collection, ids, block))  # noqa: SLF001
 
     async def _change(self, space: SpaceId, change: Callable[[SegmentIndex], None]) -> None:
         """Change the index, which is this one."""
         await self._call(change, self)
-
-    async def _block(self, collection: Collection, entries: Sequence[Entry]) -> Block:
-        if collection == "units":
-            features = [unit_features(entry) for entry in entries]
-        else:
-            features = await self._turn_features(entries)
-        texts = list(dict.fromkeys(text for one in features for text in one.texts))
-        vectors = await self._embedder.embed(texts) if texts else []
-        return pack(features, dict(zip(texts, vectors, strict=True)), self._embedder.dimensions)
-
-    async def _turn_features(self, turns: Iterable[Entry]) -> list[RowFeatures]:
-        cut = pieces_of(await self.lexicon())
-        features: list[RowFeatures] = []
-        for turn in turns:
-            if turn.context is None:
-                raise ValueError("a turn is put with its context")
-            features.append(turn_features(turn.context.page, turn.context.line, owner=turn.owner, cut=cut))
-        return features
 
     def _append(self, space: SpaceId, collection: Collection, ids: Sequence[str], block: Block) -> None:
         self._check_writable()
@@ -150,43 +105,15 @@ class SegmentIndex:
         with self._using(collection, space) as held:
             self._empty(held, ids)
 
-    async def search(
-        self,
-        space: SpaceId,
-        collection: Collection,
-        query: str,
-        *,
-        limit: int,
-        mode: Mode = "hybrid",
-        session: SessionId | None = None,
-        inactive: bool = False,
-        within: Timeframe | None = None,
-        owners: Collection_[str] | None = None,
-    ) -> tuple[Hit, ...]:
-        """Best first; turns with equal scores in the order they were said, units in one of their words.
-
-        `score` is the cosine in `dense` mode, BM25 in `words` mode, the fused rank score (0 to 1)
-        in `hybrid`; `similarity` is the cosine of the entry's best piece in the modes with meaning.
-        """
-        query = join_surrogates(query).strip()
-        stems = query_stems(query) if mode != "dense" else []
-        if limit < 1 or not query or (mode == "words" and not stems) or _is_empty(within):
-            return ()
-        vector = await self._questions.embed(query) if mode != "words" else None
-        allowed = _row_filter(session, inactive=inactive, within=within, owners=owners)
-        find = partial(self._find, stems=stems, vector=vector, allowed=allowed, limit=limit)
-        return await self._call(find, space, collection)
-
     def _find(
         self,
         space: SpaceId,
         collection: Collection,
-        *,
-        stems: Sequence[str],
-        vector: Sequence[float] | None,
+        query: HitQuery,
         allowed: RowFilter,
         limit: int,
     ) -> tuple[Hit, ...]:
+        stems, vector = query.stems, query.vector
         with self._using(collection, space) as held:
             rows, depth = held.rows, limit if vector is None or not stems else max(DEPTH, 2 * limit)
             near = [] if vector is None else rows.rank_by_meaning(vector, allowed, depth)
@@ -199,68 +126,18 @@ class SegmentIndex:
         found = zip(order, cosines, strict=True)
         return tuple(Hit(id=id_, score=score, similarity=cosine) for ((_, id_), score), cosine in found)
 
-    async def turns(
-        self,
-        space: SpaceId,
-        question: str,
-        *,
-        limit: int,
-        session: SessionId | None = None,
-        periods: Sequence[Period] = (),
-        within: Timeframe | None = None,
-        owners: Collection_[str] | None = None,
-    ) -> Candidates:
-        """See `Searches.turns`."""
-        question = join_surrogates(question).strip()
-        if limit < 1 or not question or _is_empty(within):
-            return gather_candidates(pack_without_vectors([]), [], 0)
-        vector = await self._questions.embed(question)
-        query = RowQuery(text=question, vector=vector, periods=tuple(periods))
-        return await self._call(
-            self._candidates, space, query, _row_filter(session, within=within, owners=owners), limit
-        )
-
     def _candidates(self, space: SpaceId, query: RowQuery, allowed: RowFilter, limit: int) -> Candidates:
         with self._using("turns", space) as held:
             return held.rows.candidates(query, allowed, limit=limit)
-
-    async def rows(self, space: SpaceId, ids: Sequence[str]) -> Block:
-        """See `Searches.rows`."""
-        return await self._call(self._select, space, ids)
 
     def _select(self, space: SpaceId, ids: Sequence[str]) -> Block:
         with self._using("turns", space) as held:
             numbers = [held.ids[id_] for id_ in ids if id_ in held.ids]
             return held.rows.select(np.array(numbers, np.int64), with_vectors=False)
 
-    async def lexicon(self) -> Lexicon:
-        """The embedder's words, or stems."""
-        return await lexicon_of(self._embedder)
-
-    async def count(
-        self, space: SpaceId, collection: Collection, *, owners: Collection_[str] | None = None
-    ) -> int:
-        """How many entries of a space are stored, inactive ones included."""
-        return await self._call(self._count, space, collection, RowFilter(owners=owners, inactive=True))
-
-    def _count(self, space: SpaceId, collection: Collection, *allowed: RowFilter) -> int:
+    def _count(self, space: SpaceId, collection: Collection, allowed: RowFilter) -> int:
         with self._using(collection, space) as held:
-            first, *others = map(held.rows.count, allowed)
-            return first - sum(others)
-
-    async def undated(
-        self,
-        space: SpaceId,
-        collection: Collection,
-        *,
-        about: About = "said",
-        session: SessionId | None = None,
-        owners: Collection_[str] | None = None,
-    ) -> int:
-        """How many active entries have no such time."""
-        whenever = Timeframe(periods=(ALL_TIME,), about=about)
-        filters = [_row_filter(session, within=within, owners=owners) for within in (None, whenever)]
-        return await self._call(self._count, space, collection, *filters)
+            return held.rows.count(allowed)
 
     async def mark(self, space: SpaceId) -> History:
         """The log that what is stored reflects; `History()` when nothing is."""
@@ -295,12 +172,6 @@ class SegmentIndex:
         """Make everything put so far durable."""
         await self._call(self._write_all)
 
-    async def close(self) -> None:
-        """Make everything durable and close the segments. Repeating it does nothing."""
-        if not self._closed:
-            self._closed = True
-            await to_thread.run_sync(self._close)
-
     def _close(self) -> None:
         try:
             # What cannot be written now is put again from the log: the mark does not claim it.
@@ -317,11 +188,6 @@ class SegmentIndex:
             self._marks.clear()
             if self._segments is not None:
                 self._segments.close()
-
-    async def _call(self, function: Callable[..., T], *args: object) -> T:
-        if self._closed:
-            raise MemoryClosed("this index was closed")
-        return await to_thread.run_sync(function, *args)
 
     def _check_writable(self) -> None:
         if self._segments is not None and self._segments.read_only:
@@ -455,23 +321,3 @@ class RowIndex(SegmentIndex):
 def segments_name(collection: Collection, space: SpaceId) -> SpaceId:
     """The name of the rows of a space in segments."""
     return SpaceId(f"{collection} {space}")
-
-
-def _row_filter(
-    session: SessionId | None,
-    *,
-    inactive: bool = False,
-    within: Timeframe | None = None,
-    owners: Collection_[str] | None = None,
-) -> RowFilter:
-    said, events = None, None
-    if within is not None and within.about == "said":
-        said = within.periods
-    elif within is not None:
-        events = within.periods
-    return RowFilter(session=session, owners=owners, said=said, events=events, inactive=inactive)
-
-
-def _is_empty(within: Timeframe | None) -> bool:
-    """Whether nothing can lie in it."""
-    return within is not None and not within.periods

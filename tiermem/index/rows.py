@@ -19,12 +19,11 @@ import numpy as np
 
 from tiermem.index.bm25 import (
     AVERAGE_STEMS,
-    LENGTH_WEIGHT,
-    SATURATION,
     SCENE,
     dimension,
     query_stems,
     rarity,
+    weigh_term,
 )
 from tiermem.index.candidates import Candidates
 from tiermem.index.entries import AROUND
@@ -227,14 +226,14 @@ class Rows:
         before, after = (self._nearest(link, numbers, seen) for link in (self._before, self._after))
         others = np.setdiff1d(np.concatenate([before, after]), [-1, *numbers])
         everything = np.concatenate([numbers, others])
-        own = meaning[numbers]
+        own, linked = meaning[numbers], self._within_reach(self._before.values[numbers], numbers, 1)
         own[~np.isfinite(own)] = np.nan
         return Candidates(
             block=self.select(everything, with_vectors=False),
             before=_places_in(everything, before),
             after=_places_in(everything, after),
             meaning=own,
-            exchange=self._score_exchange(query.vector, numbers, own),
+            exchange=self._score_exchange(query.vector, numbers, linked, own),
             around=around[numbers],
             named=named,
             rarity=rarities,
@@ -244,7 +243,7 @@ class Rows:
         self, vector: Sequence[float], allowed: RowFilter, limit: int
     ) -> list[tuple[int, float]]:
         """The rows with the best cosines, and these, in no order; all that tie with the last."""
-        scores = self._score_meaning(vector, self._visible(allowed, self._corpus(allowed)))
+        scores = self._score_meaning(vector, self.visible(allowed))
         return self._with_scores(scores, np.flatnonzero(np.isfinite(scores)), limit)
 
     def rank_by_words(self, stems: Sequence[str], allowed: RowFilter, limit: int) -> list[tuple[int, float]]:
@@ -277,7 +276,7 @@ class Rows:
 
     def count(self, allowed: RowFilter = ALL_ROWS) -> int:
         """How many rows may be seen."""
-        return int(self._visible(allowed, self._corpus(allowed)).sum())
+        return int(self.visible(allowed).sum())
 
     def _corpus(self, allowed: RowFilter) -> Array:
         """Which rows the caller may see, whatever the question is confined to."""
@@ -330,7 +329,7 @@ class Rows:
             near, often = self._sum_around(rows, often)
             rarities[stem] = rarity(total, len(near))
             lengths = self._around_length.values[near]
-            around[near] += rarities[stem] * _term_weights(often, lengths, AVERAGE_STEMS["around"])
+            around[near] += rarities[stem] * weigh_term(often, lengths, AVERAGE_STEMS["around"])
         return by_words, around, rarities
 
     def _score_own_words(self, stems: Sequence[str], corpus: Array) -> Array:
@@ -346,7 +345,7 @@ class Rows:
     def _weights(self, rows: Array, often: Array) -> Array:
         """The weight of a term in each row; a word that only the scene of a unit holds is said no time."""
         lengths = self._columns["length"].values[rows]
-        weights = _term_weights(np.maximum(often, 1), lengths, AVERAGE_STEMS[self._kind])
+        weights: Array = weigh_term(np.maximum(often, 1), lengths, AVERAGE_STEMS[self._kind])
         return np.where(often > 0, weights, SCENE * weights)
 
     def _sum_around(self, rows: Array, often: Array) -> tuple[Array, Array]:
@@ -389,10 +388,21 @@ class Rows:
         cosines[self._left_out.values[places]] = _LEFT_OUT
         return cosines
 
-    def _score_exchange(self, vector: Sequence[float] | None, numbers: Array, meaning: Array) -> Array:
+    def score_near(self, vector: Sequence[float], numbers: Array, before: Array) -> tuple[Array, Array]:
+        """The cosine of the best sentence of each row, and that of it and the row before it, -1 for none."""
+        meaning = self._score_meaning(vector, np.ones(len(self), bool))[numbers]
+        meaning[~np.isfinite(meaning)] = np.nan
+        return meaning, self._score_exchange(vector, numbers, before, meaning)
+
+    def visible(self, allowed: RowFilter) -> Array:
+        """Which rows may be seen."""
+        return self._visible(allowed, self._corpus(allowed))
+
+    def _score_exchange(
+        self, vector: Sequence[float] | None, numbers: Array, before: Array, meaning: Array
+    ) -> Array:
         """The cosine of each row and the one before it, taken together; `meaning` where one is long."""
         exchange = meaning.copy()
-        before = self._within_reach(self._before.values[numbers], numbers, 1)
         flags, counts = self._columns["flags"].values, self._columns["vectors"].values
         short = ((flags & IS_SHORT) > 0) & (counts > 0)
         both = np.flatnonzero((before >= 0) & short[numbers] & short[before])
@@ -536,13 +546,6 @@ def multiply(vectors: Array, asked: Array) -> Array:
             numbers[: len(some)] = some
             products[start : start + chunk] += numbers[: len(some)] @ part
     return products
-
-
-def _term_weights(often: Array, lengths: Array, average: int) -> Array:
-    """The weight of a term by how often it occurs in texts of these lengths."""
-    damping = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * lengths / average)
-    weights: Array = often * (SATURATION + 1) / (often + damping)
-    return weights
 
 
 def _places_in(numbers: Array, wanted: Array) -> Array:

@@ -18,11 +18,8 @@ from typing import Any, LiteralString, Self
 from anyio import CancelScope, to_thread
 
 from pagestore import SpaceId
-from pagestore.errors import Full, Locked, PageStoreError
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import (
-    IndexFull,
-    IndexLocked,
     IndexMismatch,
     IndexUnavailable,
     SummaryIndexError,
@@ -32,9 +29,10 @@ from tiermem.index.absent import AbsentIndex
 from tiermem.index.encoding import key
 from tiermem.index.folder import description
 from tiermem.index.interface import Index, IndexRequest
-from tiermem.index.row_index import COLLECTIONS, SegmentIndex, segments_name
+from tiermem.index.ownership import translate_database_errors
+from tiermem.index.row_index import SegmentIndex, segments_name
 from tiermem.index.segments import SCHEMA, TABLES, SegmentStore
-from tiermem.index.values import Collection
+from tiermem.index.values import COLLECTIONS, Collection
 
 try:
     from tiermem.storage.postgres.database import (
@@ -143,19 +141,6 @@ class SegmentTable(SegmentStore):
                 f"the index in {self._database.name} is damaged ({error}); `reindex` rebuilds it, without "
                 "model calls"
             ) from error
-
-
-@contextmanager
-def translate_database_errors() -> Iterator[None]:
-    """Raise an error of the index in place of one of the database."""
-    try:
-        yield
-    except Full as error:
-        raise IndexFull(str(error)) from error
-    except Locked as error:
-        raise IndexLocked(str(error)) from error
-    except PageStoreError as error:
-        raise IndexUnavailable(f"the index could not be used: {error}") from error
 
 
 class TableIndex(SegmentIndex):

@@ -26,12 +26,12 @@ from pagestore import History, Page, PageId, SessionId, SpaceId, Turn
 from pagestore.rendering import TurnPart, render_page
 from tiermem.errors import MemoryClosed
 from tiermem.index.candidates import Candidates, pack_without_vectors
-from tiermem.index.engine import COLLECTIONS
 from tiermem.index.entries import turn_entries
 from tiermem.index.features import turn_features
 from tiermem.index.interface import Index
 from tiermem.index.values import (
     ALL_TIME,
+    COLLECTIONS,
     Collection,
     Entry,
     Hit,

@@ -10,6 +10,8 @@ from pagestore import Page, SessionId
 
 Collection = Literal["units", "turns"]
 
+COLLECTIONS: tuple[Collection, ...] = ("units", "turns")
+
 Mode = Literal["hybrid", "dense", "words"]
 
 
