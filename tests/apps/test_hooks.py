@@ -1,6 +1,7 @@
 """Memory for coding agents that captures by itself: the hook, the spool, and the settings of agents."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client, StdioServerParameters, stdio_client
 from typer.testing import CliRunner
 
 import tiermem
@@ -29,8 +31,9 @@ TOKEN = "ghp_" + "a1B2" * 9
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
-    """A store without a space."""
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store with an empty space."""
+    monkeypatch.setenv("TIERMEM_EMBEDDER", "hashed")
     tiermem.open(tmp_path / "memory", engine="local").close()
     return tmp_path / "memory"
 
@@ -320,3 +323,31 @@ def test_recorded_payloads_are_kept(store: Path, shared: Path) -> None:
     assert (len(spool.events), spool.unreadable, spool.failures) == (9, (), ())
     assert [one.prompt for one in spool.events if one.prompt] == ["add a /healthz endpoint"]
     assert {one.session for one in spool.events} == {"sess-abc"}
+
+
+@pytest.mark.anyio
+async def test_a_server_takes_in_what_hooks_wrote_before_each_call(store: Path, tmp_path: Path) -> None:
+    loom = repository(tmp_path / "loom")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    event(store, "Stop", transcript_path=str(session(tmp_path, "Weave a rug of wool.", cwd=loom)))
+    event(store, "Stop", transcript_path=str(session(elsewhere, "Bake a cake.", cwd=elsewhere)))
+    given = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "tiermem", "mcp", "--repository", "--engine", "local", "--store", str(store)],
+        env=dict(os.environ),
+        cwd=loom,
+    )
+    async with Client(stdio_client(given)) as client:
+        found = await client.call_tool("search", {"query": "rug of wool"})
+        assert "Weave a rug of wool." in str(found.content)
+        assert "cake" not in str(found.content)
+        assert read_spool(store).events == ()
+    assert turns_of(store, "default") == ["Bake a cake.", "Done."]
+    (space,) = (one for one in tiermem.spaces(store) if one.startswith("loom-"))
+    assert turns_of(store, space) == ["Weave a rug of wool.", "Done."]
+
+
+def test_a_space_is_named_once(store: Path) -> None:
+    done = run_command(store, "mcp", "--repository", "--space", "ann", code=1)
+    assert "--space and --repository" in done.output

@@ -114,7 +114,7 @@ FACT = "The spare key hangs in the shed."
 )
 async def test_a_fact_is_the_assistants_unless_the_server_says_otherwise(
     memory: tiermem.AsyncMemory,
-    options: dict[str, bool],
+    options: dict[str, Any],
     given: dict[str, str],
     stored: tuple[str | None, ...],
 ) -> None:
@@ -161,7 +161,7 @@ async def test_a_past_moment_is_stored_where_the_server_believes_stamps(memory: 
     ],
 )
 async def test_a_claim_that_needs_an_option_of_the_server_is_refused_and_names_it(
-    memory: tiermem.AsyncMemory, options: dict[str, bool], given: dict[str, str], told: str
+    memory: tiermem.AsyncMemory, options: dict[str, Any], given: dict[str, str], told: str
 ) -> None:
     async with Client(server(memory, **options)) as client:
         result = await client.call_tool("remember", {"fact": FACT, **given})

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import tiermem
@@ -56,11 +57,16 @@ class _Draining:
     problems: list[str] = field(default_factory=list)
 
 
-def drain_spool(store: Path, *, now: datetime) -> DrainResult:
+StoreSessions = Callable[[str, Sequence[DialogueSession]], int]
+"""Stores sessions in a space; returns how many turns were new."""
+
+
+def drain_spool(store: Path, *, now: datetime, store_sessions: StoreSessions | None = None) -> DrainResult:
     """Store what the events of a store name, and remove them. Asks no model and no network.
 
-    A space that another process writes is left for the next time. Raises `Locked` where another process
-    drains, and what `tiermem.spaces` raises where there is no store.
+    `store_sessions` opens the space itself by default. A space that another process writes is left for the
+    next time. Raises `Locked` where another process drains, and what `tiermem.spaces` raises where there is
+    no store.
     """
     spaces = tiermem.spaces(store)
     with _only_one(store):
@@ -75,7 +81,7 @@ def drain_spool(store: Path, *, now: datetime) -> DrainResult:
                 session=SessionId(_session_of(event)), turns=(_as_turn(event),), has_records=True
             )
             draining.sessions.setdefault(_space_of(event, draining, spaces), []).append(session)
-        stored, locked = _store(store, draining)
+        stored, locked = _store(draining, store_sessions or partial(open_and_store, store))
         done = [one for one in ready if _space_of(one, draining, spaces) not in locked]
         for event in done:
             event.file.unlink(missing_ok=True)
@@ -180,20 +186,25 @@ def _as_turn(event: HookEvent) -> Turn:
     )
 
 
-def _store(store: Path, draining: _Draining) -> tuple[dict[str, int], frozenset[str]]:
+def _store(draining: _Draining, store_sessions: StoreSessions) -> tuple[dict[str, int], frozenset[str]]:
     """Store the sessions; returns the new turns by space, and the spaces that another process writes."""
     stored: dict[str, int] = {}
     locked: set[str] = set()
     for space, sessions in draining.sessions.items():
         try:
-            stored[space] = _store_sessions(store, space, sessions)
+            stored[space] = store_sessions(space, sessions)
         except Locked as error:
             locked.add(space)
             draining.problems.append(f"space {space!r} waits for the next time: {error}")
     return stored, frozenset(locked)
 
 
-def _store_sessions(store: Path, space: str, sessions: Iterable[DialogueSession]) -> int:
+def open_and_store(store: Path, space: str, sessions: Sequence[DialogueSession]) -> int:
+    """Open a space and store sessions in it; returns how many turns were new. Raises what opening raises."""
     with tiermem.open(store, space=space, engine="local", distil="deferred") as memory:
-        conversation = Conversation(space_hint=None, sessions=tuple(sessions))
-        return sum(added.new for _, added in memory.ingest([conversation]))
+        return sum(added.new for _, added in memory.ingest([conversation_of(sessions)]))
+
+
+def conversation_of(sessions: Iterable[DialogueSession]) -> Conversation:
+    """Sessions as `ingest` takes them."""
+    return Conversation(space_hint=None, sessions=tuple(sessions))

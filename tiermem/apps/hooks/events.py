@@ -43,6 +43,11 @@ def spool_folder(store: Path) -> Path:
     return store / SPOOL
 
 
+def has_events(store: Path) -> bool:
+    """Whether any event waits."""
+    return next(spool_folder(store).glob("*.json"), None) is not None
+
+
 def read_spool(store: Path) -> Spool:
     """Read the spool of a store; a store without one has an empty one."""
     events: list[HookEvent] = []

@@ -66,6 +66,9 @@ MinTrust = Annotated[
 class _Server(MCPServer[Any]):
     """A server that refuses arguments which a tool does not have, and answers all messages."""
 
+    before_call: Callable[[], Awaitable[None]] | None = None
+    """What is done before each call of a tool."""
+
     async def call_tool(self, name: str, arguments: dict[str, Any], *context: Any, **keywords: Any) -> Any:
         """See `MCPServer.call_tool`; null for an optional argument counts as not given.
 
@@ -80,6 +83,8 @@ class _Server(MCPServer[Any]):
             raise ToolError(f"argument {other}")
         required = schemas[name].get("required", ())
         given = {key: value for key, value in arguments.items() if value is not None or key in required}
+        if self.before_call is not None:
+            await self.before_call()
         try:
             return await super().call_tool(name, given, *context, **keywords)
         except UnexpectedToolError:
@@ -116,12 +121,18 @@ def _explain_argument(error: Any) -> str:
 
 
 def server(
-    memory: tiermem.AsyncMemory, *, read_only: bool = False, as_user: bool = False, stamps: bool = False
+    memory: tiermem.AsyncMemory,
+    *,
+    read_only: bool = False,
+    as_user: bool = False,
+    stamps: bool = False,
+    before_call: Callable[[], Awaitable[None]] | None = None,
 ) -> MCPServer[Any]:
     """What an MCP client sees of a memory: with `read_only` only what looks.
 
     Facts that the client has remembered are the assistant's, or with `as_user` those of the user or of a
     named speaker. With `stamps` the client may say when a fact was stated, and trust it above its role.
+    `before_call` is awaited before each call of a tool.
     Run it on the event loop that opened the memory; who opened it closes it.
     """
     made = _Server(
@@ -131,6 +142,7 @@ def server(
         version=tiermem.__version__,
         log_level="WARNING",
     )
+    made.before_call = before_call
     tools = _Tools(memory, as_user=as_user, stamps=stamps)
     for name, does in _TOOLS.items():
         if not read_only or name in _READ_ONLY_TOO:
