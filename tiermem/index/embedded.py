@@ -24,6 +24,7 @@ from tiermem.index.folder import (
     description,
     forget_everything,
     is_index,
+    is_of_other_schema,
     restrict_access,
 )
 from tiermem.index.interface import Index, IndexRequest
@@ -39,20 +40,21 @@ FORM = "rows"
 def open_embedded(path: Path, embedder: Embedder, *, fresh: bool = False) -> RowIndex:
     """The index of a directory, made where there is none. Blocking.
 
-    With `fresh` what is there is deleted first. Several processes may have it open, each for spaces of its
-    own. Raises `IndexFull` where there is no room,
-    `IndexLocked` when another process owns the directory, `IndexMismatch` when it was built with another
-    embedder, schema or form or is damaged.
+    With `fresh` what is there is deleted first, and so is what was built in another schema: what was said is
+    put into it again. Several processes may have it open, each for spaces of its own. Raises `IndexFull`
+    where there is no room, `IndexLocked` when another process owns the directory, `IndexMismatch` when it was
+    built with another embedder or form or is damaged.
     """
     with opening(path):
         ownership = owned(path, shared=True)
         try:
             with usable(path):
-                if fresh:
+                mine = description(embedder, form=FORM)
+                if fresh or is_of_other_schema(path, mine):
                     ownership.alone()
                     forget_everything(path)
                     ownership.share()
-                agree(path, description(embedder, form=FORM))
+                agree(path, mine)
                 file = _open_file(path, embedder)
                 restrict_access(path)
         except BaseException:

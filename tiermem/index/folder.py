@@ -43,6 +43,12 @@ def _read_description(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def is_of_other_schema(path: Path, mine: Mapping[str, Any]) -> bool:
+    """Whether an index was built as this one would be, but in another schema: it can be made again."""
+    theirs = _read_description(path)
+    return theirs != mine and {**theirs, "schema": mine["schema"]} == mine
+
+
 def agree(path: Path, mine: Mapping[str, Any]) -> None:
     """Compare what an index was built with, or write it down for a new one; raises `IndexMismatch`."""
     if not is_index(path):
