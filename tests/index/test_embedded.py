@@ -262,14 +262,14 @@ async def test_of_another_embedder_it_is_a_mismatch_that_offers_reindex(tmp_path
 @pytest.mark.anyio
 async def test_of_another_schema_it_is_made_again_and_has_no_mark(tmp_path: Path) -> None:
     index = open_embedded(tmp_path, HashEmbedder())
-    await index.put(ONE, "turns", [SECRET])
+    await index.put(ONE, "units", [SECRET])
     await index.set_mark(ONE, upto(7))
     await index.close()
     description = tmp_path / "index.json"
     described = json.loads(description.read_text())
     description.write_text(json.dumps({**described, "schema": described["schema"] - 1}))
     index = open_embedded(tmp_path, HashEmbedder())
-    assert (await index.mark(ONE), await index.count(ONE, "turns")) == (History(), 0)
+    assert (await index.mark(ONE), await index.count(ONE, "units")) == (History(), 0)
     await index.close()
     assert json.loads(description.read_text()) == described
     assert files_with(tmp_path, [b"secret-id"]) == []
