@@ -325,6 +325,16 @@ def test_recorded_payloads_are_kept(store: Path, shared: Path) -> None:
     assert {one.session for one in spool.events} == {"sess-abc"}
 
 
+def test_ingest_puts_sessions_where_hooks_do(store: Path, tmp_path: Path) -> None:
+    transcript = session(tmp_path, "Weave a rug.", cwd=repository(tmp_path / "loom"))
+    (stored,) = as_json(store, "ingest", str(transcript), "--engine", "local")["spaces"]
+    assert stored["space"].startswith("loom-")
+    event(store, "Stop", transcript_path=str(transcript))
+    assert drain_spool(store, now=NOW).stored == {stored["space"]: 0}
+    (named,) = as_json(store, "ingest", str(transcript), "--engine", "local", "--space", "ann")["spaces"]
+    assert (named["space"], named["new"]) == ("ann", 2)
+
+
 @pytest.mark.anyio
 async def test_a_server_takes_in_what_hooks_wrote_before_each_call(store: Path, tmp_path: Path) -> None:
     loom = repository(tmp_path / "loom")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from pathlib import PurePosixPath, PureWindowsPath
 
-from tiermem.dialogue.interface import DialogueSession
+from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.repository import repository_of
 
 _UNUSABLE = re.compile(r"[^a-z0-9]+")
@@ -14,6 +15,29 @@ _LONGEST = 40
 """Characters of the name of a folder in the name of a space."""
 _DIGITS = 8
 """Digits of the repository's id in the name of a space."""
+
+
+def place_by_repository(
+    conversations: Iterable[Conversation], spaces: Collection[str]
+) -> Iterator[Conversation]:
+    """The conversations; sessions of coding agents are with those of their repository, and ask for its space.
+
+    `spaces` are those that the store has.
+    """
+    known = set(spaces)
+    for conversation in conversations:
+        placed: dict[str | None, list[DialogueSession]] = {}
+        for session in conversation.sessions:
+            space = space_of_session(session, known) if session.has_records else None
+            known.update(() if space is None else (space,))
+            placed.setdefault(space or conversation.space_hint, []).append(session)
+        if not placed:
+            yield conversation
+        for at, (space, sessions) in enumerate(placed.items()):
+            notes, left_out = (conversation.notes, conversation.left_out) if at == 0 else ((), {})
+            yield replace(
+                conversation, space_hint=space, sessions=tuple(sessions), notes=notes, left_out=left_out
+            )
 
 
 def space_of_session(session: DialogueSession, spaces: Collection[str]) -> str | None:

@@ -21,7 +21,9 @@ from tiermem.apps.present.progress import Report, progress
 from tiermem.apps.present.tables import counted, table
 from tiermem.dialogue import Conversation, DateOrder, DialogueSession, Format
 from tiermem.dialogue.agent_folders import CodingAgent
+from tiermem.dialogue.agent_spaces import place_by_repository
 from tiermem.errors import InvalidInput
+from tiermem.storage import StorePlace
 
 if TYPE_CHECKING:
     from tiermem.trust import TrustLevels
@@ -163,6 +165,8 @@ def ingest(
         strict=strict,
     )
     conversations = read.conversations
+    if space is None:
+        conversations = tuple(place_by_repository(conversations, _spaces_of(store)))
     results = ingest_into(
         store.address,
         conversations,
@@ -200,6 +204,12 @@ def ingest(
         waiting = "1 page is" if pages == 1 else f"{pages:,} pages are"
         complain(f"{waiting} stored but not summarised yet: {reason} (run the same command again)")
         raise typer.Exit(EXIT_ERROR)
+
+
+def _spaces_of(store: StorePlace) -> tuple[str, ...]:
+    """The spaces of a store; none where there is no store yet."""
+    is_there = store.directory is None or (store.directory / "FORMAT").exists()
+    return tiermem.spaces(store.address) if is_there else ()
 
 
 _MOST_LISTED = 20
