@@ -20,7 +20,7 @@ from tests.apps.test_commands import as_json
 from tests.apps.test_commands import tiermem as run_command
 from tests.dialogue.transcripts import ClaudeCode
 from tiermem.apps.cli.app import app
-from tiermem.apps.hooks import claude_code
+from tiermem.apps.hooks import settings
 from tiermem.apps.hooks.drain import drain_spool
 from tiermem.apps.hooks.events import read_spool
 from tiermem.dialogue.agent_spaces import repository_space
@@ -260,42 +260,42 @@ OTHERS = {
     "before", ["", "{}", json.dumps(OTHERS), json.dumps(OTHERS, indent=4), '{"hooks": {}}']
 )
 def test_hooks_of_others_stay_and_a_second_installation_changes_nothing(before: str) -> None:
-    after = claude_code.add_hooks(before, "python -m tiermem_hook claude-code memory")
-    assert claude_code.installed_events(after) == tuple(
-        event for event in json.loads(after)["hooks"] if event in claude_code.EVENTS
+    after = settings.add_hooks(before, "python -m tiermem_hook claude-code memory")
+    assert settings.installed_events(after) == tuple(
+        event for event in json.loads(after)["hooks"] if event in settings.EVENTS
     )
-    assert set(claude_code.installed_events(after)) == set(claude_code.EVENTS)
-    assert claude_code.add_hooks(after, "python -m tiermem_hook claude-code memory") == after
-    moved = claude_code.add_hooks(after, "python -m tiermem_hook claude-code elsewhere")
-    assert moved.count("elsewhere") == len(claude_code.EVENTS)
+    assert set(settings.installed_events(after)) == set(settings.EVENTS)
+    assert settings.add_hooks(after, "python -m tiermem_hook claude-code memory") == after
+    moved = settings.add_hooks(after, "python -m tiermem_hook claude-code elsewhere")
+    assert moved.count("elsewhere") == len(settings.EVENTS)
     assert " memory" not in moved
-    removed = json.loads(claude_code.remove_hooks(moved))
+    removed = json.loads(settings.remove_hooks(moved))
     had = json.loads(before or "{}")
     assert removed == ({} if had.get("hooks") == {} else had)
-    assert claude_code.remove_hooks(before) == before
+    assert settings.remove_hooks(before) == before
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '"text"', '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
 def test_settings_that_are_damaged_are_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="repair them first"):
-        claude_code.add_hooks(text, "python -m tiermem_hook")
+        settings.add_hooks(text, "python -m tiermem_hook")
 
 
 def test_hooks_are_installed_run_and_taken_out_again(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = tmp_path / "claude" / "settings.json"
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(settings.parent))
-    settings.parent.mkdir()
-    settings.write_text(json.dumps(OTHERS))
+    file = tmp_path / "claude" / "settings.json"
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(file.parent))
+    file.parent.mkdir()
+    file.write_text(json.dumps(OTHERS))
     tried = as_json(store, "hook", "install", "claude-code", "--dry-run")
     assert tried["changed"]
-    assert json.loads(settings.read_text()) == OTHERS
+    assert json.loads(file.read_text()) == OTHERS
     as_json(store, "hook", "install", "claude-code")
-    assert json.loads((settings.parent / "settings.json.before-tiermem").read_text()) == OTHERS
+    assert json.loads((file.parent / "settings.json.before-tiermem").read_text()) == OTHERS
     (entry,) = [
         hook
-        for group in json.loads(settings.read_text())["hooks"]["Stop"]
+        for group in json.loads(file.read_text())["hooks"]["Stop"]
         for hook in group["hooks"]
         if "tiermem" in hook["command"]
     ]
@@ -308,10 +308,10 @@ def test_hooks_are_installed_run_and_taken_out_again(
         time.sleep(0.1)
     assert turns_of(store, "default") == ["Weave a rug.", "Done."]
     state = as_json(store, "hook", "status")
-    assert sorted(state["agents"][0]["events"]) == sorted(claude_code.EVENTS)
+    assert sorted(state["agents"][0]["events"]) == sorted(settings.EVENTS)
     assert "installed" in run_command(store, "hook", "status").output
     json.loads(CliRunner().invoke(app, ["hook", "uninstall", "claude-code", "--json"]).stdout)
-    assert json.loads(settings.read_text()) == OTHERS
+    assert json.loads(file.read_text()) == OTHERS
 
 
 def test_recorded_payloads_are_kept(store: Path, shared: Path) -> None:
@@ -356,6 +356,20 @@ async def test_a_server_takes_in_what_hooks_wrote_before_each_call(store: Path, 
     assert turns_of(store, "default") == ["Bake a cake.", "Done."]
     (space,) = (one for one in tiermem.spaces(store) if one.startswith("loom-"))
     assert turns_of(store, space) == ["Weave a rug of wool.", "Done."]
+
+
+def test_hooks_of_codex_are_in_a_file_of_its_own(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    done = run_command(store, "hook", "install", "codex")
+    assert "/hooks" in done.stderr
+    assert settings.installed_events((tmp_path / "codex" / "hooks.json").read_text()) == settings.EVENTS
+    project = tmp_path / "loom"
+    as_json(store, "hook", "install", "codex", "--project", str(project))
+    assert (project / ".codex" / "hooks.json").is_file()
+    (_, codex) = as_json(store, "hook", "status")["agents"]
+    assert (codex["agent"], tuple(codex["events"])) == ("codex", settings.EVENTS)
 
 
 def test_a_space_is_named_once(store: Path) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -18,7 +18,7 @@ import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.cli.app import with_options
 from tiermem.apps.cli.group import CommandGroup, remark
-from tiermem.apps.hooks import claude_code
+from tiermem.apps.hooks import settings
 from tiermem.apps.hooks.drain import drain_spool
 from tiermem.apps.hooks.events import read_spool
 from tiermem.apps.present.tables import counted, pairs
@@ -34,12 +34,10 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
-Agent = Annotated[Literal["claude-code"], typer.Argument(help="Which coding agent.")]
+Agent = Annotated[settings.HookedAgent, typer.Argument(help="Which coding agent.")]
 Project = Annotated[
     Path | None,
-    typer.Option(
-        "--project", metavar="FOLDER", help="In the settings of this project (those of the person)."
-    ),
+    typer.Option("--project", metavar="FOLDER", help="The settings of this project (those of the person)."),
 ]
 
 
@@ -58,7 +56,9 @@ def install(
     if not dry_run:
         tiermem.open(folder, engine="local").close()  # hooks write to a store that is there, and make none
     command = shlex.join([sys.executable, "-m", "tiermem_hook", agent, str(folder.resolve())])
-    _change(agent, project, lambda text: claude_code.add_hooks(text, command), dry_run=dry_run, output=output)
+    _change(agent, project, lambda text: settings.add_hooks(text, command), dry_run=dry_run, output=output)
+    if advice := settings.AGENTS[agent].advice:
+        remark(advice)
 
 
 @app.command("uninstall")
@@ -67,7 +67,7 @@ def uninstall(
     agent: Agent, *, project: Project = None, dry_run: options.DryRun = False, output: options.Output
 ) -> None:
     """Take the hooks out of the settings of an agent; those of others stay."""
-    _change(agent, project, claude_code.remove_hooks, dry_run=dry_run, output=output)
+    _change(agent, project, settings.remove_hooks, dry_run=dry_run, output=output)
 
 
 @app.command("status")
@@ -78,13 +78,16 @@ def status(
     """Say where hooks are installed, which events wait, and what could not be kept."""
     folder = _directory(store)
     tiermem.spaces(folder)  # an error where there is no store
-    file = claude_code.settings_file(project)
-    events = claude_code.installed_events(_read(file))
+    files = {agent: known.path(project) for agent, known in settings.AGENTS.items()}
+    installed = {agent: settings.installed_events(_read(file)) for agent, file in files.items()}
     spool = read_spool(folder)
     newest = spool.events[-1] if spool.events else None
     value = {
         "store": str(store),
-        "agents": [{"agent": claude_code.AGENT, "settings": str(file), "events": events}],
+        "agents": [
+            {"agent": agent, "settings": str(file), "events": installed[agent]}
+            for agent, file in files.items()
+        ],
         "waiting": len(spool.events),
         "newest": None if newest is None else {"at": newest.at.isoformat(), "event": newest.name},
         "unreadable": [str(one) for one in spool.unreadable],
@@ -92,12 +95,10 @@ def status(
     }
 
     def rows() -> Table:
-        missing = [event for event in claude_code.EVENTS if event not in events]
-        state = "installed" if not missing else f"installed, but not at {', '.join(missing)}"
         last = "" if newest is None else f", the newest {newest.name} at {newest.at:%Y-%m-%d %H:%M} UTC"
         return pairs(
             [
-                (claude_code.AGENT, f"{state if events else 'not installed'} ({file})"),
+                *((agent, f"{_state(installed[agent])} ({file})") for agent, file in files.items()),
                 ("events that wait", f"{len(spool.events):,}{last}"),
                 *(("no event", str(one)) for one in spool.unreadable),
                 *(("not kept", line) for line in spool.failures[-_SHOWN:]),
@@ -124,6 +125,13 @@ def drain(*, store: options.Store = options.DEFAULT_STORE, output: options.Outpu
         remark(f"left for the next time: {counted(done.waiting, 'event')}")
 
 
+def _state(events: Collection[str]) -> str:
+    missing = [event for event in settings.EVENTS if event not in events]
+    if not events:
+        return "not installed"
+    return f"installed, but not at {', '.join(missing)}" if missing else "installed"
+
+
 def _directory(store: StorePlace) -> Path:
     store.require_directory("hook", instead="a store in a directory")
     return Path(str(store))
@@ -134,7 +142,7 @@ def _read(file: Path) -> str:
 
 
 def _change(
-    agent: str,
+    agent: settings.HookedAgent,
     project: Path | None,
     change: Callable[[str], str],
     *,
@@ -142,7 +150,7 @@ def _change(
     output: options.Output,
 ) -> None:
     """Change the file of settings, displaying how; a file that stays the same is not written."""
-    file = claude_code.settings_file(project)
+    file = settings.AGENTS[agent].path(project)
     before = _read(file)
     after = change(before)
     lines = difflib.unified_diff(

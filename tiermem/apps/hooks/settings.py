@@ -1,7 +1,7 @@
-"""The hooks in the settings of Claude Code: what is added to the file, and what is taken out of it again.
+"""The hooks in the settings of coding agents: what is added to a file, and what is taken out of it again.
 
-Hooks of others are left as they are. The file is `settings.json` in `~/.claude` (or `CLAUDE_CONFIG_DIR`), or
-in `.claude` of a project; see https://docs.claude.com/en/docs/claude-code/hooks.
+Hooks of others are left as they are. Claude Code and Codex have the same form of hooks, in different files:
+https://docs.claude.com/en/docs/claude-code/hooks and https://developers.openai.com/codex/hooks.
 """
 
 from __future__ import annotations
@@ -9,26 +9,51 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from tiermem.errors import InvalidInput
 
-AGENT: Final = "claude-code"
+HookedAgent = Literal["claude-code", "codex"]
+"""The agents whose hooks are known."""
 EVENTS: Final = ("SessionStart", "UserPromptSubmit", "SubagentStop", "PreCompact", "Stop", "SessionEnd")
 """The events at which the hook is run."""
 _PROGRAMS: Final = ("tiermem_hook", "tiermem-hook")
 """By what a hook of ours is known in the settings."""
 _SECONDS: Final = 10
-"""How long Claude Code waits for the hook, which takes some hundredths of a second."""
+"""How long an agent waits for the hook, which takes some hundredths of a second."""
 
 
-def settings_file(project: Path | None) -> Path:
-    """The settings of a project, or those of the person."""
-    if project is not None:
-        return project / ".claude" / "settings.json"
-    home = os.environ.get("CLAUDE_CONFIG_DIR")
-    return (Path(home) if home else Path.home() / ".claude") / "settings.json"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """Where an agent has its hooks: a file in a directory of its own, in the home directory or a project.
+
+    `variable` names the environment variable that moves the former. `advice` is what a person must do once.
+    """
+
+    directory: str
+    file: str
+    variable: str
+    advice: str = ""
+
+    def path(self, project: Path | None) -> Path:
+        """The file of a project, or that of the person."""
+        if project is not None:
+            return project / self.directory / self.file
+        home = os.environ.get(self.variable)
+        return (Path(home) if home else Path.home() / self.directory) / self.file
+
+
+AGENTS: Final[Mapping[HookedAgent, AgentSettings]] = {
+    "claude-code": AgentSettings(directory=".claude", file="settings.json", variable="CLAUDE_CONFIG_DIR"),
+    "codex": AgentSettings(
+        directory=".codex",
+        file="hooks.json",
+        variable="CODEX_HOME",
+        advice="Codex runs a new hook only once you trust it: type /hooks there",
+    ),
+}
 
 
 def add_hooks(text: str, command: str) -> str:
