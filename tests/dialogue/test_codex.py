@@ -321,7 +321,7 @@ def test_what_is_not_known_is_noted_and_a_cut_line_waits() -> None:
     log.record("hologram", {"type": "x"})
     log.record("response_item", {"type": "telepathy"})
     log.event("telepathy")
-    log.message("assistant", "Gone.")
+    log.message("assistant", "Went.")
     conversation = read_text(log.text()[:-9])
     assert of_person(conversation) == ["Go."]
     assert len(turns_of(conversation)) == 1

@@ -217,8 +217,8 @@ def test_a_key_that_was_cut_off_is_redacted_as_far_as_it_goes() -> None:
 
 
 def test_patterns_of_ones_own_are_redacted_too() -> None:
-    text, counts = SecretFilter([r"LOOM-\d{6}"]).redact("badge LOOM-123456, door 12")
-    assert (text, counts) == ("badge [redacted: own pattern], door 12", {"own pattern": 1})
+    text, counts = SecretFilter([r"LOOM-\d{6}"]).redact("badge LOOM-123456, room 12")
+    assert (text, counts) == ("badge [redacted: own pattern], room 12", {"own pattern": 1})
 
 
 @pytest.mark.parametrize("pattern", ["(", "x*"])

@@ -14,6 +14,7 @@ import tiermem
 from pagestore import Turn
 from pagestore.errors import Conflict
 from tests.apps.http.conftest import SETTINGS, Server, keys_of
+from tests.dialogue.test_copied_sessions import fork, written_session
 from tiermem.dialogue import Conversation, read_dialogue
 from tiermem.errors import Forbidden, InvalidInput
 
@@ -198,6 +199,18 @@ def test_an_agent_over_http_continues_its_own_chats_and_learns_of_no_other(memor
             (session, added), *_ = agent.ingest(read_text(text, name))
             assert (session, added.new) == (first[0], first[1].new)
             assert sum(one.new for _, one in agent.ingest(read_text(text, f"z{name}"))) == 0
+
+
+def test_records_and_copies_of_sessions_of_agents_are_known_over_http(memory: tiermem.Memory) -> None:
+    log = written_session()
+    other = fork(log)
+    other.user("Only in the fork.")
+    redacted = log.read(redact=["pattern"])
+    counts = [
+        [(added.new, added.known, added.edited) for _, added in memory.ingest(conversation)]
+        for conversation in (log.read(), redacted, other.read(), other.read())
+    ]
+    assert counts == [[(4, 0, 0)], [(0, 4, 0)], [(1, 0, 0)], [(0, 1, 0)]]
 
 
 def test_a_key_that_may_not_write_learns_no_ids_of_stored_chats(tmp_path: Path) -> None:
