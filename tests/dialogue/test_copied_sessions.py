@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import pytest
+
 import tiermem
-from tests.dialogue.transcripts import ClaudeCode, Codex
+from tests.dialogue.transcripts import ClaudeCode, Codex, read_text
 from tiermem.dialogue import Conversation
 
 
@@ -93,3 +95,42 @@ def test_a_fork_of_codex_with_new_times_adds_what_was_said_after_it(tmp_path: Pa
     with tiermem.open(tmp_path / "memory") as memory:
         logs = (parent, child, stranger, other, child)
         assert [add(memory, log.read()) for log in logs] == [3, 1, 4, 3, 0]
+
+
+@pytest.mark.parametrize("prompt", ["Weave.", "Dye."])
+def test_sessions_whose_records_have_no_ids_of_their_own_are_no_copies(tmp_path: Path, prompt: str) -> None:
+    def write(words: str) -> str:
+        said = [
+            (words, "user"),
+            ("Done.", "assistant"),
+            (f"{words} more.", "user"),
+            ("Also done.", "assistant"),
+        ]
+        lines = ({"role": role, "message": {"content": text}} for text, role in said)
+        return "".join(f"{json.dumps(line)}\n" for line in lines)
+
+    with tiermem.open(tmp_path / "memory") as memory:
+        first, second = read_text(write("Weave."), "a.jsonl"), read_text(write(prompt), "b.jsonl")
+        assert [add(memory, one) for one in (first, second)] == [4, 4]
+
+
+def test_sessions_of_programs_that_count_their_messages_are_no_copies(tmp_path: Path) -> None:
+    def chat(session: str, *texts: str) -> str:
+        messages = [
+            {"id": f"m{number}", "type": "user", "content": text} for number, text in enumerate(texts)
+        ]
+        return json.dumps({"sessionId": session, "projectHash": "7", "messages": messages})
+
+    with tiermem.open(tmp_path / "memory") as memory:
+        first = read_text(chat("s1", "One.", "Two.", "Three.", "Four."), "a.json")
+        second = read_text(chat("s2", "A.", "B.", "C.", "D."), "b.json")
+        assert [add(memory, one) for one in (first, second)] == [4, 4]
+
+
+def test_a_sub_agent_of_codex_that_begins_with_the_history_of_its_parent_adds_its_own(tmp_path: Path) -> None:
+    texts = ["One.", "Two.", "Three."]
+    parent = codex_session("parent", 0, texts)
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": "parent"}}}
+    child = codex_session("child", 5, [*texts, "Audit."], source=source, parent_thread_id="parent")
+    with tiermem.open(tmp_path / "memory") as memory:
+        assert [add(memory, log.read()) for log in (parent, child)] == [3, 1]

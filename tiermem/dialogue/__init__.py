@@ -4,6 +4,7 @@ from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.export import line_of
 from tiermem.dialogue.identity import alternatives, has_own_id, is_placed, own_id, place_of, speaker_in
 from tiermem.dialogue.interface import (
+    FORKS_KEEP_IDS,
     VERSION_OF,
     Conversation,
     DialogueSession,
@@ -18,6 +19,7 @@ from tiermem.dialogue.read import read_dialogue
 from tiermem.dialogue.times import TimeLike, parse_time, until
 
 __all__ = [
+    "FORKS_KEEP_IDS",
     "VERSION_OF",
     "Conversation",
     "DateOrder",

@@ -44,6 +44,12 @@ Format = Literal[
 """What a file may hold; `auto` finds out."""
 
 
+FORKS_KEEP_IDS: frozenset[Format] = frozenset({"claude-code"})
+"""The formats whose forks repeat records under their ids, which no other records have.
+
+Ids of other formats may be counted (`m1`, the number of a line): two sessions have them, and are no copies.
+"""
+
 VERSION_OF = "version_of"
 """The key of the metadata of a version of a message under which the id of the message is."""
 _DAY = re.compile(r" \d{4}-\d{2}-\d{2}\Z")

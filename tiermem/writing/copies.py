@@ -11,21 +11,22 @@ from dataclasses import replace
 from itertools import groupby, takewhile
 
 from pagestore import SessionId, Turn
-from tiermem.dialogue import DialogueSession
+from tiermem.dialogue import FORKS_KEEP_IDS, DialogueSession
 from tiermem.ledger import Ledger
 from tiermem.writing.stored_turns import read_stored
 
 _FEWEST = 3
 """Equal turns in a row at least."""
 
-_TurnKey = tuple[str | None, str, object, object]
+_TurnKey = tuple[str, object, object]
 
 
 async def drop_copied_turns(ledger: Ledger, session: DialogueSession, agent: str | None) -> DialogueSession:
     """Return the session without the turns that it has from another stored one.
 
-    A session whose first turn is stored as its own is no copy. Compared are sessions that have the id of its
-    first turn, also if that was erased, and the one that its metadata names as its parent.
+    A session whose first turn is stored as its own is no copy. Compared are the session that its metadata
+    names as its parent and, of formats whose forks keep the ids of records, sessions that have the id of its
+    first turn, also if that was erased.
     """
     turns = [replace(turn, agent=agent) for turn in session.turns]
     if len(turns) < _FEWEST or await _is_stored(ledger, session.session, turns[0]):
@@ -35,7 +36,7 @@ async def drop_copied_turns(ledger: Ledger, session: DialogueSession, agent: str
     for name in await ledger.sessions():
         if name == session.session or not name.startswith(f"{form}:"):
             continue
-        if await _is_stored(ledger, name, turns[0]):
+        if form in FORKS_KEEP_IDS and await _is_stored(ledger, name, turns[0]):
             copied = await _find_same_ids(ledger, name, turns)
         elif name == parent:
             copied = await _count_same_start(ledger, name, turns, agent)
@@ -73,5 +74,5 @@ async def _count_same_start(
 
 
 def _turn_key(turn: Turn) -> _TurnKey:
-    """What a copy keeps of a turn: who said what, and the id of the call."""
-    return turn.role, turn.text, turn.metadata.get("kind"), turn.metadata.get("call_id")
+    """What a copy keeps of a turn; a sub-agent is given prompts of the person as those of its parent."""
+    return turn.text, turn.metadata.get("kind"), turn.metadata.get("call_id")
