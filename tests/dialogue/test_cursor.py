@@ -1,10 +1,12 @@
 """Transcripts of Cursor, as written lines: no ids, no model, times in a tag of the prompt."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import tiermem
 from tests.dialogue.transcripts import kinds, of_person, only, read_text, turns_of
 from tiermem.dialogue import Conversation
 
@@ -95,6 +97,20 @@ def test_the_prompts_of_a_sub_agent_are_the_main_agents() -> None:
         ("sub-agent", "assistant"),
     ]
     assert session.turns[0].metadata["parent_session"] == "cursor:p-1"
+
+
+def test_a_transcript_that_was_rewritten_loses_no_words(tmp_path: Path) -> None:
+    first = read_lines(line("user", query("Weave.")), line("assistant", "Woven."))
+    later = read_lines(
+        line("user", query("Weave.")), line("assistant", "Not woven."), line("user", query("Why?"))
+    )
+    with tiermem.open(tmp_path / "memory") as memory:
+        counts = [
+            (added.new, added.known) for one in (first, later, later) for _, added in memory.ingest(one)
+        ]
+        assert counts == [(2, 0), (2, 1), (0, 3)]
+        found = {one.text for one in memory.search("woven", kind="turns")}
+        assert {"assistant: Woven.", "assistant: Not woven."} <= found
 
 
 def test_lines_of_turns_with_other_keys_stay_turns() -> None:

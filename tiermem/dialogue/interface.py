@@ -52,6 +52,7 @@ Ids of other formats may be counted (`m1`, the number of a line): two sessions h
 
 VERSION_OF = "version_of"
 """The key of the metadata of a version of a message under which the id of the message is."""
+_LINE = "line-"
 _DAY = re.compile(r" \d{4}-\d{2}-\d{2}\Z")
 
 
@@ -77,6 +78,15 @@ def imported_turn(turn: Turn, *, title: str | None = None, is_record: bool = Fal
     return ImportedTurn(**values, title=title, is_record=is_record)
 
 
+def line_id(number: int) -> str:
+    """The id of a record without one: the number of its line, on which another record may be later."""
+    return f"{_LINE}{number}"
+
+
+def _has_line_as_id(turn: Turn) -> bool:
+    return (turn.turn_id or "").startswith(_LINE)
+
+
 def is_of_format(session: str) -> bool:
     """Whether the id of a session is that of a format, `telegram:9`."""
     form, colon, _ = session.partition(":")
@@ -99,7 +109,8 @@ class DialogueSession:
 
     `title` is what the chat is called, or the name of its file. With `is_file_name` the session has the name
     of its file, which may change, for an id. With `has_records` its turns are records of a transcript, each
-    known by its id alone, whatever its words are.
+    known by its id alone, whatever its words are; a turn without an id but the number of its line is known
+    by its words too.
     """
 
     session: SessionId
@@ -115,7 +126,10 @@ class DialogueSession:
 
     def imported_turns(self) -> tuple[ImportedTurn, ...]:
         """Return the turns as importers give them to `add`."""
-        return tuple(imported_turn(turn, title=self.title, is_record=self.has_records) for turn in self.turns)
+        return tuple(
+            imported_turn(turn, title=self.title, is_record=self.has_records and not _has_line_as_id(turn))
+            for turn in self.turns
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

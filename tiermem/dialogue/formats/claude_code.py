@@ -43,7 +43,7 @@ from tiermem.dialogue.formats.claude_code_texts import (
     words_of_refusal,
 )
 from tiermem.dialogue.formats.source import Reader, Source
-from tiermem.dialogue.interface import Conversation
+from tiermem.dialogue.interface import Conversation, line_id
 from tiermem.dialogue.messages import words_of
 
 AGENT: Final = "claude-code"
@@ -203,7 +203,7 @@ class _Record:
             number=number,
             entry=entry,
             session=f"{own}/agent-{agent_id}" if has_parent else own,
-            uuid=text_in(entry.get("uuid")) or f"line-{number}",
+            uuid=text_in(entry.get("uuid")) or line_id(number),
             said_at=time_in(entry.get("timestamp")),
             place=Place(
                 agent=AGENT,

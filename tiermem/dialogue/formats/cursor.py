@@ -1,7 +1,7 @@
 """Transcripts of Cursor (`~/.cursor/projects/<folder>/agent-transcripts/…/<id>.jsonl`): a session each.
 
 Its lines have no ids, no model and, but for a tag in front of most prompts, no times. A turn is known by the
-number of its line, since lines are only added.
+number of its line and its words.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tiermem.dialogue.formats.agent_turns import (
     transcript_lines,
 )
 from tiermem.dialogue.formats.source import Reader, Source
-from tiermem.dialogue.interface import Conversation
+from tiermem.dialogue.interface import Conversation, line_id
 from tiermem.dialogue.messages import words_of
 from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
@@ -88,7 +88,7 @@ class _Reading:
             author = "sub-agent"
         given = {"said_at": None, **known}
         turn = AgentTurn(
-            record=f"line-{number}",
+            record=line_id(number),
             block=block,
             author=author,
             kind=kind,
