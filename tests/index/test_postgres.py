@@ -121,34 +121,8 @@ async def test_what_is_removed_leaves_no_row(url: str) -> None:
     await index.put(ANN, "units", GARDEN)
     await index.remove(ANN, "units", [one.id for one in GARDEN])
     await index.close()
-    for table in ("points", "terms", "holders", "vectors"):
+    for table in ("points", "terms", "vectors"):
         assert execute(url, f"SELECT FROM tiermem_index.{table}") == []
-
-
-COUNTED = """
-    SELECT t.field, term, p.owner, count(*) FROM tiermem_index.terms AS t
-    JOIN tiermem_index.points AS p ON (p.n, p.owner) = (point, t.owner) GROUP BY 1, 2, 3
-    UNION ALL SELECT f.n, 0, owner, count(*) FROM tiermem_index.points
-    JOIN tiermem_index.fields AS f USING (space, collection) WHERE field = '' GROUP BY 1, 3
-"""
-
-
-async def test_holders_of_terms_are_counted_as_entries_come_and_go(url: str) -> None:
-    index, chance = PostgresIndex(url, HashEmbedder()), random.Random(5)
-    for space in (ANN, BOB):
-        for _ in range(4):
-            entries = random_entries(chance, 1_000, 20, ("", MINE, OTHER))  # with the ids of those before
-            await index.put(space, "units", entries)
-            await index.put(space, "turns", entries)
-            await index.remove(space, "units", [one.id for one in entries[::3]])
-            await index.remove(space, "units", [one.id for one in entries[::3]])
-            counted = sorted(execute(url, COUNTED))
-            assert counted
-            assert sorted(execute(url, "SELECT * FROM tiermem_index.holders")) == counted
-    await index.drop(ANN)
-    assert len(execute(url, "SELECT DISTINCT space FROM tiermem_index.fields")) == 1
-    assert sorted(execute(url, "SELECT * FROM tiermem_index.holders")) == sorted(execute(url, COUNTED))
-    await index.close()
 
 
 @pytest.mark.parametrize("by", ["session", "time", "inactive"])

@@ -1,8 +1,7 @@
 """An index in a PostgreSQL database with the extension pgvector, for all spaces of a store.
 
 Vectors are compared exactly where a search may see few entries, else found by HNSW. BM25 is computed in SQL,
-with document frequencies of what the caller may see: how many entries of each owner hold a word is counted as
-they are put and removed. The tables are in the schema `tiermem_index`, and say
+with document frequencies of what the caller may see. The tables are in the schema `tiermem_index`, and say
 what they were made with. Every write is durable when it returns, and one inside `writing` when that ends.
 """
 
@@ -77,10 +76,6 @@ CREATE TABLE tiermem_index.terms (
   PRIMARY KEY (field, term, point) INCLUDE (weight, owner, state)
 );
 CREATE INDEX ON tiermem_index.terms (point);
-CREATE TABLE tiermem_index.holders (
-  field integer, term bigint, owner text COLLATE "C", entries bigint NOT NULL,
-  PRIMARY KEY (field, term, owner)
-);
 CREATE TABLE tiermem_index.vectors (
   point bigint REFERENCES tiermem_index.points (n) ON DELETE CASCADE, n integer,
   vector vector(%d) NOT NULL,
@@ -88,7 +83,7 @@ CREATE TABLE tiermem_index.vectors (
 );
 """
 """Terms and vectors, of which there are many, name their point by its number, and terms their field."""
-_FORM = 5
+_FORM = 6
 """The number of this form of the tables."""
 _NEAR_INDEX: LiteralString = (
     "CREATE INDEX ON tiermem_index.vectors USING hnsw (vector vector_ip_ops)"
@@ -135,33 +130,8 @@ _FIND_MARK: LiteralString = (
 )
 _DELETE: LiteralString = "DELETE FROM tiermem_index.points WHERE space = %s AND collection = %s"
 _DELETE_SOME: LiteralString = _DELETE + " AND id = ANY(%s::text[])"
-_DELETE_HOLDERS: LiteralString = (
-    "DELETE FROM tiermem_index.holders WHERE field IN"
-    " (SELECT n FROM tiermem_index.fields WHERE space = %s AND collection = %s)"
-)
 _DELETE_FIELDS: LiteralString = "DELETE FROM tiermem_index.fields WHERE space = %s AND collection = %s"
 _DELETE_MARK: LiteralString = "DELETE FROM tiermem_index.marks WHERE space = %s"
-_HELD: LiteralString = (
-    "changed AS MATERIALIZED (SELECT n, owner FROM tiermem_index.points"
-    " WHERE space = %s AND collection = %s AND id = ANY(%s::text[])),"
-    " held AS MATERIALIZED ("
-    "SELECT field, term, t.owner, count(*) AS entries FROM changed CROSS JOIN LATERAL"
-    " (SELECT field, term, owner FROM tiermem_index.terms WHERE point = changed.n OFFSET 0) AS t"
-    " GROUP BY 1, 2, 3"
-    " UNION ALL SELECT f.n, 0, changed.owner, count(*) FROM changed, tiermem_index.fields AS f"
-    " WHERE space = %s AND collection = %s AND field = '' GROUP BY 1, 3)"
-)
-"""How many of some entries hold each term, and how many there are in all (`_ALL`), by owner."""
-_ADD_HOLDERS: LiteralString = (
-    "WITH {held} INSERT INTO tiermem_index.holders AS h SELECT * FROM held"
-    " ON CONFLICT (field, term, owner) DO UPDATE SET entries = h.entries + excluded.entries"
-)
-_SUBTRACT_HOLDERS: LiteralString = (
-    "WITH {held}, emptied AS (DELETE FROM tiermem_index.holders AS h USING held WHERE"
-    " (h.field, h.term, h.owner, h.entries) = (held.field, held.term, held.owner, held.entries))"
-    " UPDATE tiermem_index.holders AS h SET entries = h.entries - held.entries FROM held WHERE"
-    " (h.field, h.term, h.owner) = (held.field, held.term, held.owner) AND h.entries > held.entries"
-)
 _MARK: LiteralString = (
     "INSERT INTO tiermem_index.marks VALUES (%s, %s, %s)"
     " ON CONFLICT (space) DO UPDATE SET seq = excluded.seq, digest = excluded.digest"
@@ -211,12 +181,10 @@ _BY_WORDS: LiteralString = (
 _HOLDERS: LiteralString = (
     "SELECT field, term, entries FROM unnest(%s::text[], %s::bigint[]) AS probe(field, term)"
     " {field}"
-    " CROSS JOIN LATERAL (SELECT sum(entries) AS entries FROM tiermem_index.holders AS h"
-    " WHERE h.field = of_field.number AND h.term = probe.term"
-    " AND (%s::text[] IS NULL OR owner = ANY(%s)) OFFSET 0) AS held WHERE entries IS NOT NULL"
+    " CROSS JOIN LATERAL (SELECT count(*) AS entries FROM tiermem_index.terms AS t"
+    " WHERE t.field = of_field.number AND t.term = probe.term"
+    " AND (%s::text[] IS NULL OR owner = ANY(%s)) OFFSET 0) AS holders"
 )
-_ALL = ("", 0)
-"""The field and term of the rows that count all entries."""
 _COUNT: LiteralString = "SELECT count(*) FROM tiermem_index.points WHERE {seen}"
 _COUNT_SOME: LiteralString = (
     "SELECT count(*) FROM (SELECT FROM tiermem_index.points WHERE {seen} LIMIT %s) AS seen"
@@ -361,16 +329,15 @@ class PostgresIndex(PointIndex):
 
     def values(self, space: SpaceId) -> Iterator[tuple[str, str, bytes]]:
         """See `HasTables.values`; without the tables that hold vectors, weights and numbers alone."""
-        return self._database.values("tiermem_index", key(space), without=("terms", "holders", "vectors"))
+        return self._database.values("tiermem_index", key(space), without=("terms", "vectors"))
 
     def _upsert(self, collection: Collection, space: str, points: Sequence[Point]) -> None:
         """Insert or replace points."""
         place = (space, collection)
         ids = [point.id for point in points]
-        fields = ["", *{field for point in points for field in point.terms}]
+        fields = list({field for point in points for field in point.terms})
         with self._writing(space) as transaction:
             transaction.execute(
-                (_SUBTRACT_HOLDERS.format(held=_HELD), [*place, ids, *place]),
                 (_DELETE_SOME, [*place, ids]),
                 (_ADD_FIELDS, [*place, fields, *place]),
             )
@@ -398,21 +365,17 @@ class PostgresIndex(PointIndex):
             transaction.execute(
                 (_ADD_TERMS, _columns(terms, 6)),
                 (_ADD_VECTORS, _columns(vectors, 3)),
-                (_ADD_HOLDERS.format(held=_HELD), [*place, ids, *place]),
             )
 
     def _delete(self, collection: Collection, space: str, ids: Sequence[str]) -> None:
-        some = [space, collection, list(ids)]
         with self._writing(space) as transaction:
-            transaction.execute(
-                (_SUBTRACT_HOLDERS.format(held=_HELD), [*some, space, collection]), (_DELETE_SOME, some)
-            )
+            transaction.execute((_DELETE_SOME, [space, collection, list(ids)]))
 
     def _drop(self, space: str) -> None:
         deletions: list[Statement] = [
             (delete, [space, collection])
             for collection in COLLECTIONS
-            for delete in (_DELETE, _DELETE_HOLDERS, _DELETE_FIELDS)
+            for delete in (_DELETE, _DELETE_FIELDS)
         ]
         with self._writing(space) as transaction:
             transaction.execute((_DELETE_MARK, [space]), *deletions)
@@ -475,10 +438,10 @@ class PostgresIndex(PointIndex):
     ) -> list[float]:
         """The IDF of terms of fields among all entries of a corpus."""
         owners = _owners(corpus)
-        parameters = [*_columns([_ALL, *terms], 2), corpus.space, collection, owners, owners]
+        parameters = [*_columns(terms, 2), corpus.space, collection, owners, owners]
         rows = self._rows(_HOLDERS.format(field=_FIELD_OF_PROBE), parameters)
         holders = {(str(field), int(term)): int(count) for field, term, count in rows}
-        entries = holders.get(_ALL, 0)
+        entries = self._tally(collection, corpus)
         return [rarity(entries, holders.get(term, 0)) for term in terms]
 
     def _rows_seen(

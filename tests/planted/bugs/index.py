@@ -217,15 +217,6 @@ BUGS = (
         slow_reason=_NEEDS_POSTGRES,
     ),
     Bug(
-        name="an entry that is put again in PostgreSQL is counted twice among the holders of its words",
-        file="tiermem/index/postgres.py",
-        function="PostgresIndex._upsert",
-        before="(_SUBTRACT_HOLDERS.format(held=_HELD), [*place, ids, *place])",
-        after='("SELECT 1", ())',
-        found_by=_POSTGRES,
-        slow_reason=_NEEDS_POSTGRES,
-    ),
-    Bug(
         name="a removal during a write is taken for written",
         file="tiermem/index/row_index.py",
         function="SegmentIndex._write_rows",
