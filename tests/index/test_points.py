@@ -7,9 +7,11 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
+from qdrant_client import models
 
 from pagestore import SessionId, Turn
 from tiermem.embedding.hashed import HashEmbedder
+from tiermem.errors import IndexMismatch
 from tiermem.index.entries import turn_entries
 from tiermem.index.points import PointFilter
 from tiermem.index.qdrant import QdrantIndex
@@ -19,6 +21,7 @@ from tiermem.index.testing import (
     MINE,
     MONDAY,
     OTHER,
+    TALK,
     entry,
     page_of,
     random_entries,
@@ -93,6 +96,17 @@ async def test_candidates_are_those_of_an_index_in_memory(given: dict[str, Any])
     assert seqs[0] == seqs[1]
     for one, other in zip(scores_by_id(server).values(), scores_by_id(memory).values(), strict=True):
         assert one == pytest.approx(other, abs=1e-4)
+
+
+@pytest.mark.parametrize("row", ["", "AAAA", "not base64"])
+async def test_a_damaged_row_asks_to_be_rebuilt(row: str) -> None:
+    index = QdrantIndex(":memory:", HashEmbedder())
+    await index.put(ANN, "turns", TALK)
+    everything = models.Filter(must=[])
+    index._client.set_payload("tiermem-turns", {"row": row}, points=everything)
+    with pytest.raises(IndexMismatch, match=r"damaged.*`reindex`"):
+        await index.turns(ANN, "thunderstorms", limit=3)
+    await index.close()
 
 
 async def test_a_turn_far_from_a_find_is_not_taken_for_the_one_beside_it() -> None:

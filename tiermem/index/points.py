@@ -20,6 +20,7 @@ import numpy as np
 
 from pagestore import History, SpaceId
 from tiermem.embedding.interface import Embedder
+from tiermem.errors import IndexMismatch
 from tiermem.index.base import DEPTH, BaseIndex, HitQuery
 from tiermem.index.bm25 import AVERAGE_STEMS, Terms, dimension, query_stems, weigh_terms
 from tiermem.index.candidates import Candidates, gather_candidates
@@ -248,7 +249,12 @@ class PointIndex(BaseIndex):
     ) -> tuple[Block, list[str], list[Sequence[str]]]:
         """The rows of points, their ids, and the ids of the turns adjacent to each."""
         found = self._payloads(collection, key(space), ids) if ids else []
-        blocks = [decode_segment(b64decode(one["row"]), 0, self._embedder.dimensions) for one in found]
+        try:
+            blocks = [decode_segment(b64decode(one["row"]), 0, self._embedder.dimensions) for one in found]
+        except ValueError as error:
+            raise IndexMismatch(
+                f"a row of the index is damaged ({error}); `reindex` rebuilds it, without model calls"
+            ) from error
         nothing = pack([], {}, self._embedder.dimensions)
         return (
             join_blocks([nothing, *blocks]),
