@@ -14,7 +14,7 @@ from tiermem.errors import IndexLocked, IndexMismatch, IndexUnavailable
 from tiermem.index.features import hash_name, pack, unit_features
 from tiermem.index.interface import Compacts, Exclusive, Index, LinksTurns, Shows, SupportsTransactions
 from tiermem.index.row_index import RowIndex
-from tiermem.index.table import TableIndex
+from tiermem.index.table import SegmentTable, TableIndex
 from tiermem.index.testing import ANN, BOB, GARDEN, TALK, IndexContract, entry, ids, scores_by_id, upto
 from tiermem.index.values import COLLECTIONS
 
@@ -80,15 +80,15 @@ async def test_what_a_process_puts_is_found_by_others_together_at_the_end_or_not
         await inside.put(ANN, "units", GARDEN)
         await inside.flush()
         await inside.set_mark(ANN, upto(3))
-        assert (await inside.count(ANN, "units"), await inside.mark(ANN)) == (len(GARDEN), upto(3))
-        assert (await index.count(ANN, "units"), await index.mark(ANN)) == (len(GARDEN), History())
-        assert (await other.count(ANN, "units"), await other.mark(ANN)) == (0, History())
+        assert (await inside.mark(ANN), await inside.count(ANN, "units")) == (upto(3), len(GARDEN))
+        assert (await index.mark(ANN), await index.count(ANN, "units")) == (History(), len(GARDEN))
+        assert (await other.mark(ANN), await other.count(ANN, "units")) == (History(), 0)
     for one in (index, other):
-        assert (await one.count(ANN, "units"), await one.mark(ANN)) == (len(GARDEN), upto(3))
+        assert (await one.mark(ANN), await one.count(ANN, "units")) == (upto(3), len(GARDEN))
     with pytest.raises(CutShort):
         await change_and_stop(other)
     for one in (index, other):
-        assert (await one.count(ANN, "units"), await one.mark(ANN)) == (len(GARDEN), upto(3))
+        assert (await one.mark(ANN), await one.count(ANN, "units")) == (upto(3), len(GARDEN))
         assert ids(await one.search(ANN, "units", "bicycle", limit=9, mode="words")) == ["u2"]
     await index.close()
     await other.close()
@@ -105,6 +105,23 @@ async def change_and_stop(index: TableIndex) -> None:
         await inside.drop(ANN)
         await inside.put(ANN, "units", [entry("u10", "a third bicycle")])
         raise CutShort
+
+
+async def test_what_others_put_is_read_once_when_the_mark_is_asked_for(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, other = TableIndex(url, HashEmbedder()), TableIndex(url, HashEmbedder())
+    await index.put(ANN, "units", GARDEN[:2])
+    assert await other.count(ANN, "units") == 2
+    await index.put(ANN, "units", GARDEN)
+    await index.set_mark(ANN, upto(3))
+    assert await other.mark(ANN) == upto(3)
+    with monkeypatch.context() as patched:
+        patched.setattr(SegmentTable, "load", None)
+        assert await other.count(ANN, "units") == len(GARDEN)
+        assert ids(await other.search(ANN, "units", "thunderstorms", limit=1)) == ["u4"]
+    await index.close()
+    await other.close()
 
 
 async def test_several_processes_write_a_space_in_turn_and_find_all_of_it(url: str) -> None:
@@ -135,8 +152,8 @@ async def test_several_processes_write_a_space_in_turn_and_find_all_of_it(url: s
                 case _:
                     await index.set_mark(ANN, upto(number))
         for index in (first, second):
-            assert await found_in(index) == await found_in(expected), (number, step)
             assert await index.mark(ANN) == await expected.mark(ANN)
+            assert await found_in(index) == await found_in(expected), (number, step)
             assert await index.count(ANN, "units") == await expected.count(ANN, "units")
     for index in (first, second, expected):
         await index.close()
@@ -179,7 +196,7 @@ async def test_a_killed_process_leaves_nothing_and_the_lock_is_free(url: str) ->
     killed = await anyio.run_process([sys.executable, "-c", put, url], check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     async with index.writing(ANN) as inside:
-        assert (await inside.count(ANN, "units"), await inside.mark(ANN)) == (0, History())
+        assert (await inside.mark(ANN), await inside.count(ANN, "units")) == (History(), 0)
     await index.close()
 
 
@@ -220,7 +237,7 @@ async def test_another_embedder_is_a_mismatch_that_offers_reindex(url: str) -> N
     assert (await index.mark(ANN), await index.count(ANN, "units")) == (History(), 0)
     await fresh.put(ANN, "units", GARDEN)
     with pytest.raises(IndexMismatch, match=r"hash-1.*hash-0"):
-        await index.search(ANN, "units", "garden", limit=1)
+        await index.mark(ANN)
     await fresh.close()
     await index.close()
 
@@ -236,7 +253,8 @@ async def test_a_damaged_space_can_be_dropped_and_put_again(url: str) -> None:
     async with other.writing(ANN) as inside:
         await inside.drop(ANN)
         await inside.put(ANN, "units", GARDEN[:1])
-    assert [await one.count(ANN, "units") for one in (index, other)] == [1, 1]
+    for one in (index, other):
+        assert (await one.mark(ANN), await one.count(ANN, "units")) == (History(), 1)
     await index.close()
     await other.close()
 

@@ -17,7 +17,7 @@ from typing import Any, LiteralString, Self
 
 from anyio import CancelScope, to_thread
 
-from pagestore import SpaceId
+from pagestore import History, SpaceId
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import (
     IndexMismatch,
@@ -147,9 +147,9 @@ class TableIndex(SegmentIndex):
     """The index of a store, in the database of a URL. Opening blocks until the server answers.
 
     What is put outside of `writing` is durable when the call returns. Searches of this object find what is
-    put inside before the block ends. Raises `IndexUnavailable` where the server cannot be used,
-    `IndexMismatch` where a space was made with another embedder or schema; with `fresh` everything is
-    forgotten first.
+    put inside before the block ends, and what others put from the next `mark` of the space on. Raises
+    `IndexUnavailable` where the server cannot be used, `IndexMismatch` where a space was made with another
+    embedder or schema; with `fresh` everything is forgotten first.
     """
 
     def __init__(self, url: str, embedder: Embedder, *, read_only: bool = False, fresh: bool = False) -> None:
@@ -206,7 +206,18 @@ class TableIndex(SegmentIndex):
             transaction.close()
 
     def _is_known(self, collection: Collection, space: SpaceId) -> bool:
-        return collection in self._written.get(space, ())
+        """Inside `writing`, whether it was read there; else whether it ever was: `mark` reads what is new."""
+        if self._space == space:
+            return collection in self._read_inside
+        return (collection, space) in self._held
+
+    def _mark(self, space: SpaceId) -> History:
+        with self._segments_lock:
+            if space in self._written:
+                return super()._mark(space)
+            for collection in COLLECTIONS:
+                self._read(self._table, collection, space)
+            return self._held["turns", space].state.mark
 
     def _read(self, segments: SegmentStore, collection: Collection, space: SpaceId) -> None:
         super()._read(segments, collection, space)
