@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import configparser
 import hashlib
-import re
 from functools import lru_cache
 from pathlib import Path
 
-_URL = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?(?P<host>[^/:\s]+)(?::\d+(?=/))?[:/]+(?P<path>\S+)"
-)
 _NETWORK = ("//", "\\\\")
 """How paths of a network begin: they are not looked at."""
 
@@ -40,11 +36,18 @@ def _hash(name: str) -> str:
 
 def _without_protocol(address: str) -> str:
     """`github.com/ann/loom` of every way to write its address; a path as it is."""
-    found = _URL.fullmatch(address.strip())
-    if found is None:
-        return address.strip()
-    path = found["path"].rstrip("/").removesuffix(".git")
-    return f"{found['host'].lower()}/{path}"
+    plain = address.strip()
+    scheme, mark, rest = plain.partition("://")
+    user, at, after = (rest if mark else scheme).partition("@")
+    named = after if at and "/" not in user else f"{user}{at}{after}"
+    end = min((place for place in map(named.find, (":", "/")) if place >= 0), default=0)
+    host, path = named[:end], named[end:]
+    port, slash, below = path[1:].partition("/")
+    if path.startswith(":") and slash and port.isdigit():
+        path = below
+    path = path.lstrip(":/").rstrip("/").removesuffix(".git")
+    is_address = host and path and not any(map(str.isspace, named))
+    return f"{host.lower()}/{path}" if is_address else plain
 
 
 def repository_root(path: str) -> Path | None:

@@ -83,7 +83,7 @@ _PERSON = (None, "human", "cli")
 """The values of `origin.kind` of words of the person; records before 2.1.193 have none."""
 _BLOCKS = 1_000
 _ASKS = "AskUserQuestion"
-_EXIT = re.compile(r"\s*(?:Error: )?Exit code (\d{1,9})\b")
+_EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,9})\b")
 _PATHS = ("file_path", "notebook_path", "path")
 
 
@@ -328,7 +328,7 @@ class _Record:
             self.add(self.turn("person", "rejection", refused, block, failed=True, **known))
         if refused or count:
             return
-        code = _EXIT.match(text) if is_error is True else None
+        code = _EXIT.match(text.lstrip()) if is_error is True else None
         self.add(
             self.turn(
                 "program",

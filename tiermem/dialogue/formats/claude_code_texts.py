@@ -11,12 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tiermem.dialogue.formats.agent_turns import mapping_in, text_in
+from tiermem.dialogue.formats.tags import text_in_tag
 
 _SURROUNDING = re.compile(r"<(ide_[a-z_]+|system-reminder)>.*?</\1>", re.DOTALL)
 """What the program puts before and after the words of the person."""
-_COMMAND = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
-_ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
-_SHELL = re.compile(r"\s*<bash-input>(.*?)</bash-input>\s*", re.DOTALL)
 _SHELL_OUTPUT = re.compile(r"<bash-(stdout|stderr)>(.*?)</bash-\1>", re.DOTALL)
 _OF_PROGRAMS = {
     "<local-command-": "output of a command of the agent",
@@ -46,9 +44,8 @@ _NOTE = "\n\nNote: The user's next message may contain a correction or preferenc
 _CLARIFY = "The user wants to clarify these questions"
 _CLARIFIED = re.compile(r'^- "(?P<question>.*?)"\n\s*Answer: (?P<answer>.+)$', re.MULTILINE)
 _ANSWERED = ("User has answered your questions:", "Your questions have been answered:")
-_ANSWER = re.compile(
-    r'"(?P<question>[^"]*)"="(?P<answer>.*?)"(?=[,.] |[,.]?$| user notes:| selected )', re.DOTALL
-)
+_ANSWER_END = re.compile(r'"(?=[,.] |[,.]?$| user notes:| selected )')
+"""Where an answer ends, which may have quotation marks in it."""
 
 
 def program_text(text: str) -> str | None:
@@ -91,17 +88,17 @@ def is_plan(text: str) -> bool:
 
 def command_in(text: str) -> str | None:
     """The command that the person chose, as typed (`/compact`); `None` for any other text."""
-    command = _COMMAND.search(text) if text.lstrip().startswith("<command-") else None
+    command = text_in_tag(text, "command-name") if text.lstrip().startswith("<command-") else None
     if command is None:
         return None
-    arguments = _ARGUMENTS.search(text)
-    return f"{command[1]} {arguments[1] if arguments is not None else ''}".strip()
+    return f"{command} {text_in_tag(text, 'command-args') or ''}".strip()
 
 
 def shell_input(text: str) -> str | None:
     """What the person typed for the shell; `None` for any other text."""
-    found = _SHELL.fullmatch(text)
-    return None if found is None else found[1].strip()
+    plain = text.strip()
+    is_input = plain.startswith("<bash-input>") and plain.endswith("</bash-input>")
+    return text_in_tag(plain, "bash-input") if is_input else None
 
 
 def words_of_refusal(text: str) -> str | None:
@@ -121,15 +118,27 @@ def answers_in(text: str, result: Mapping[str, Any]) -> Iterator[tuple[str, str]
     """
     answers, notes = mapping_in(result.get("answers")), mapping_in(result.get("annotations"))
     if not answers:
-        found = _ANSWER if text.startswith(_ANSWERED) else _CLARIFIED
-        asked = text.startswith(_ANSWERED) or words_of_refusal(text) == ""
-        yield from ((one["question"], one["answer"].strip()) for one in found.finditer(text) if asked)
+        if text.startswith(_ANSWERED):
+            yield from _stated_answers(text)
+        elif words_of_refusal(text) == "":
+            yield from ((one["question"], one["answer"].strip()) for one in _CLARIFIED.finditer(text))
     for question, answer in answers.items():
         note = text_in(mapping_in(notes.get(question)).get("notes"))
         chosen = answer if isinstance(answer, list) else [answer]
         words = "\n".join(filter(None, (", ".join(filter(None, map(text_in, chosen))), note)))
         if words:
             yield question, words
+
+
+def _stated_answers(text: str) -> Iterator[tuple[str, str]]:
+    """The questions and answers of a text with `"question"="answer"`, in order."""
+    at = text.find('"="')
+    while at >= 0:
+        end = _ANSWER_END.search(text, at + 3)
+        if end is None:
+            return
+        yield text[text.rfind('"', 0, at) + 1 : at], text[at + 3 : end.start()].strip()
+        at = text.find('"="', end.end())
 
 
 def is_answered(text: str) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tiermem.dialogue.formats.agent_turns import mapping_in, text_in
+from tiermem.dialogue.formats.tags import text_in_tag
 from tiermem.dialogue.messages import words_of
 
 _OF_PROGRAMS = {
@@ -35,14 +36,13 @@ _OF_PROGRAMS = {
     "Another language model started to solve this problem": "summary of a compaction, repeated",
 }
 """How texts of programs begin, and what they are."""
-_CONTEXT = re.compile(r"\s*(?:# |<)")
+_CONTEXT = ("# ", "<")
 """How context of an editor begins."""
 _REQUEST = re.compile(r"^## My request for Codex:[ \t]*\n?", re.MULTILINE)
-_SHELL = re.compile(r"\s*<user_shell_command>\s*<command>\s*(.*?)\s*</command>.*", re.DOTALL)
 _IMAGE_TAG = re.compile(r"</?image(?: [^>]*)?>")
 _IMPORT = "external-import-turn-"
 _IMPORTED = "<EXTERNAL SESSION IMPORTED>"
-_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (\d{1,9})\s*$", re.MULTILINE)
+_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (\d{1,9})[ \t\r]*$", re.MULTILINE)
 _OUTPUT = re.compile(r"^Output:", re.MULTILINE)
 
 
@@ -54,7 +54,7 @@ def program_text(text: str) -> str | None:
 
 def words_of_prompt(text: str) -> str:
     """The words of the person in a prompt: what is below the heading of the request, after the context."""
-    found = _REQUEST.search(text) if _CONTEXT.match(text) else None
+    found = _REQUEST.search(text) if text.lstrip().startswith(_CONTEXT) else None
     return text if found is None else text[found.end() :].strip()
 
 
@@ -65,8 +65,9 @@ def without_blanks(text: str) -> str:
 
 def shell_command(text: str) -> str | None:
     """The command that the person ran in the shell of the agent; `None` for any other text."""
-    found = _SHELL.fullmatch(text)
-    return None if found is None else found[1]
+    inside = text.lstrip().removeprefix("<user_shell_command>").lstrip()
+    is_command = text.lstrip() != inside and inside.startswith("<command>")
+    return text_in_tag(inside, "command") if is_command else None
 
 
 def is_of_import(turn_id: object) -> bool:

@@ -28,22 +28,19 @@ from tiermem.dialogue.formats.agent_turns import (
     transcript_lines,
 )
 from tiermem.dialogue.formats.source import Reader, Source
+from tiermem.dialogue.formats.tags import is_one_tag, text_in_tag, texts_in_tags, without_tag
 from tiermem.dialogue.interface import Conversation, line_id
 from tiermem.dialogue.messages import words_of
 from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 
 AGENT: Final = "cursor"
-_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
-_TIME = re.compile(r"<timestamp>\s*(.*?)\s*</timestamp>", re.DOTALL)
 _MOMENT = re.compile(
     r"(?:[A-Za-z]+,\s+)?(?P<day>[A-Za-z]+\s+\d{1,2},\s+\d{4}),?\s+(?P<clock>\d{1,2}:\d{2}\s*[AP]M)"
     r"(?:\s*\(UTC(?:(?P<sign>[+-])(?P<hours>\d{1,2})(?::(?P<minutes>\d{2}))?)?\))?"
 )
 """`Friday, Sep 4, 2026, 2:21 AM (UTC+8)`."""
-_TAGGED = re.compile(r"\s*<([a-z_]+)>.*</\1>\s*", re.DOTALL)
-"""A text that is one tag: context of the program."""
-_REDACTED = re.compile(r"\s*\[REDACTED\]\s*\Z")
+_REDACTED = "[REDACTED]"
 """What is in place of hidden reasoning, at the end of a text or as all of it."""
 
 
@@ -120,13 +117,13 @@ def _read_part_of_user(reading: _Reading, number: int, block: int, part: Mapping
         reading.add(number, block, "program", "tool_result", output or NO_OUTPUT, **known)
         return
     text = text_in(part.get("text")) if part.get("type") == "text" else words_of(part)
-    queries, moment = _QUERY.findall(text or ""), _TIME.search(text or "")
-    words = "\n".join(queries) if queries else _TIME.sub("", text or "", count=1).strip()
-    if not queries and _TAGGED.fullmatch(words):
+    queries, moment = list(texts_in_tags(text or "", "user_query")), text_in_tag(text or "", "timestamp")
+    words = "\n".join(queries) if queries else without_tag(text or "", "timestamp").strip()
+    if not queries and is_one_tag(words):
         reading.transcript.left_out["context of the editor or the program"] += 1
     elif words:
         author: Author = "agent" if reading.is_of_sub_agent else "person"
-        said_at = _moment(moment[1]) if moment is not None else None
+        said_at = _moment(moment) if moment is not None else None
         reading.add(number, block, author, "prompt", words, said_at=said_at)
 
 
@@ -147,7 +144,8 @@ def _read_part_of_agent(reading: _Reading, number: int, block: int, part: Mappin
         reading.add(number, block, "agent", "tool_call", words_of(part), **known)
     else:
         text = text_in(part.get("text")) or ""
-        said = _REDACTED.sub("", text)
+        plain = text.rstrip()
+        said = plain.removesuffix(_REDACTED).rstrip() if plain.endswith(_REDACTED) else text
         reading.transcript.left_out["hidden reasoning"] += said != text
         reading.add(number, block, "agent", "reply", said)
 

@@ -40,7 +40,7 @@ _OF_PROGRAMS = (
     "<session_context>",
 )
 """How texts under the type `user` begin that the program writes: to go on, and for `/init`."""
-_CODE = re.compile(r"^Exit Code: (\d{1,9})\s*$", re.MULTILINE)
+_CODE = re.compile(r"^Exit Code: (\d{1,9})[ \t\r]*$", re.MULTILINE)
 
 
 def _knows(source: Source) -> bool:
