@@ -36,8 +36,8 @@ from tiermem.errors import InvalidInput
 
 AGENT: Final = "cursor"
 _MOMENT = re.compile(
-    r"(?:[A-Za-z]+,\s+)?(?P<day>[A-Za-z]+\s+\d{1,2},\s+\d{4}),?\s+(?P<clock>\d{1,2}:\d{2}\s*[AP]M)"
-    r"(?:\s*\(UTC(?:(?P<sign>[+-])(?P<hours>\d{1,2})(?::(?P<minutes>\d{2}))?)?\))?"
+    r"(?:[A-Za-z]{1,12},\s{1,4})?(?P<day>[A-Za-z]{1,12}\s{1,4}\d{1,2},\s{1,4}\d{4}),?\s{1,4}(?P<clock>\d{1,2}:\d{2}\s{0,4}[AP]M)"
+    r"(?:\s{0,4}\(UTC(?:(?P<sign>[+-])(?P<hours>\d{1,2})(?::(?P<minutes>\d{2}))?)?\))?"
 )
 """`Friday, Sep 4, 2026, 2:21 AM (UTC+8)`."""
 _REDACTED = "[REDACTED]"
