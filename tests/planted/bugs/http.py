@@ -182,7 +182,7 @@ BUGS = (
         name="a chat without an id is stored twice over HTTP",
         file="tiermem/api/memory.py",
         function="AsyncMemory.ingest",
-        before="any(map(lacks_chat_id, sessions))",
+        before="any(map(is_compared, sessions))",
         after="False",
         found_by=("tests/apps/http/test_import.py",),
     ),
