@@ -14,7 +14,7 @@ from typing import Literal
 from pagestore import Span
 from tiermem.model import Degradation, Evidence, trust_mark
 from tiermem.text.dates import event_time, resolve_dates, without_dates
-from tiermem.text.instructions import instruction_mark
+from tiermem.text.instructions import ASSISTANT, instruction_mark
 from tiermem.text.normalise import fold_text
 from tiermem.text.own_context import HEADING, without_own_context
 from tiermem.text.words import stems
@@ -161,7 +161,9 @@ def _block(number: int, item: Evidence, *same: Evidence) -> str:
     times = [f"said {', '.join(said[: MOST_DATES + (not more)] + more)}"] if said else []
     times += dict.fromkeys(event_time(one.event_at, one.said_at) for one in (item, *same) if one.event_at)
     marks = [mark for mark in dict.fromkeys(trust_mark(one.trust) for one in (item, *same)) if mark]
-    marks += [mark] if (mark := instruction_mark(f"{item.text}\n{item.quote}")) else []
+    mark = instruction_mark(item.text, speaker=item.speaker or ASSISTANT)
+    mark = mark or instruction_mark(item.quote.partition(': "')[2])
+    marks += [mark] if mark else []
     kind = "noted; " if item.source == "unit" else ""
     head = f"[{number}] {kind}{'; '.join((*(times or ['undated']), *marks))}"
     texts = map(without_own_context, (item.text, item.quote))

@@ -16,11 +16,20 @@ _INSTRUCTION = re.compile(
 MARK = "reads like an instruction"
 
 
-def instruction_mark(text: str) -> str:
+ASSISTANT = "assistant"
+"""The speaker of messages with the role of an assistant."""
+
+
+def instruction_mark(text: str, *, speaker: str = "") -> str:
     """How a context or a prompt marks a source that reads like an instruction; "" for any other."""
-    return MARK if instruction_like(text) else ""
+    return MARK if instruction_like(text, speaker=speaker) else ""
 
 
-def instruction_like(text: str) -> bool:
-    """Whether `text` tries to give orders to a model or to speak for the system."""
-    return bool(_INSTRUCTION.search(text))
+def instruction_like(text: str, *, speaker: str = "") -> bool:
+    """Whether `text` tries to give orders to a model or to speak for the system.
+
+    `speaker` is who said it: the name and a colon in front of the words is how all turns are displayed.
+    """
+    front = f"{speaker}: " if speaker else ""
+    is_named = text[: len(front)].casefold() == front.casefold()
+    return bool(_INSTRUCTION.search(text[len(front) :] if is_named else text))

@@ -20,7 +20,7 @@ from tiermem.model import FindingId, LinkedFact, Op, SummaryUnit, UnitId, WriteB
 from tiermem.proof import CONTENT_FREE, grade
 from tiermem.reasoning.interface import Operation
 from tiermem.text import Source, fold_text, is_negated, stems, unsupported_literals
-from tiermem.text.instructions import instruction_like
+from tiermem.text.instructions import ASSISTANT, instruction_like
 from tiermem.text.readings import speech
 from tiermem.text.words import STOP_WORDS, stem, words
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
@@ -197,7 +197,7 @@ def why_not_one(text: str, target: Neighbour, new: str, grounds: Grounds) -> str
         return "it is too long"
     if text.encode(errors="replace").decode() != text:
         return "it is not valid text"
-    if instruction_like(text):
+    if instruction_like(text, speaker=ASSISTANT):
         return "it reads like an instruction"
     if grounds.trust < target.grounds.trust:
         return "its source is trusted less"

@@ -168,7 +168,7 @@ BUGS = (
         file="tiermem/writing/edit.py",
         function="why_not_one",
         before="""
-            if instruction_like(text):
+            if instruction_like(text, speaker=ASSISTANT):
                 return "it reads like an instruction"
         """,
         after="",

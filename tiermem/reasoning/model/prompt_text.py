@@ -15,7 +15,7 @@ from pagestore import Page, PageId, PageLine, Span
 from tiermem.model import Evidence, LinkedFact, Search, SummaryUnit, trust_mark
 from tiermem.reasoning.interface import PageView
 from tiermem.text.dates import event_time
-from tiermem.text.instructions import instruction_mark
+from tiermem.text.instructions import ASSISTANT, instruction_mark
 from tiermem.text.long_runs import shorten_runs
 from tiermem.text.taken_back import readable
 from tiermem.trust import DEFAULT_TRUST
@@ -42,11 +42,18 @@ def _indent(text: str) -> str:
     return "\n  ".join(text.splitlines())
 
 
-def with_dates(text: str, said_at: datetime | None, event_at: str | None, trust: str | None = None) -> str:
+def with_dates(
+    text: str,
+    said_at: datetime | None,
+    event_at: str | None,
+    trust: str | None = None,
+    *,
+    speaker: str = ASSISTANT,
+) -> str:
     """Text with when it was said, when it happened or is planned for, and its trust, where that is known."""
     times = [f"said {said_at:%Y-%m-%d}"] if said_at else []
     times += [event_time(event_at, said_at)] if event_at else []
-    times += filter(None, (trust_mark(trust), instruction_mark(text)))
+    times += filter(None, (trust_mark(trust), instruction_mark(text, speaker=speaker)))
     return f"({'; '.join(times)}) {text}" if times else text
 
 
@@ -62,11 +69,14 @@ def known_list(pieces: Sequence[Evidence]) -> str:
 
 def _piece(piece: Evidence) -> str:
     """A turn as `Mon 2023-05-08, trust tool, Ann: words`, a note with dates and words, a page whole."""
+    speaker = piece.speaker or ASSISTANT
     if piece.source == "turn" and not piece.quote:
-        mark = ", ".join(filter(None, (trust_mark(piece.trust), instruction_mark(piece.text))))
+        mark = ", ".join(
+            filter(None, (trust_mark(piece.trust), instruction_mark(piece.text, speaker=speaker)))
+        )
         return f"{day(piece.said_at)}{mark}{', ' if mark else ''}{piece.text}"
     noted = "noted: " if piece.source == "unit" else ""
-    text = noted + with_dates(piece.text, piece.said_at, piece.event_at, piece.trust)
+    text = noted + with_dates(piece.text, piece.said_at, piece.event_at, piece.trust, speaker=speaker)
     return _with_words(text, [piece.quote]) if piece.quote else text
 
 
