@@ -136,6 +136,33 @@ def test_an_address_with_another_check_part_erases_nothing(
     assert all(line.turn is not None for page in dialogue_memory.open_pages() for line in page.lines)
 
 
+def test_an_address_with_another_session_erases_nothing_and_says_which_it_is_of(
+    dialogue_memory: tiermem.Memory,
+) -> None:
+    (found, *_) = dialogue_memory.search("papaya", kind="turns")
+    session = str(found.session)
+    assert dialogue_memory.erase(turn=found.turn, session=session, dry_run=True).erasure.turns
+    with pytest.raises(InvalidInput, match=f"is of session '{session}', not of 'elsewhere'"):
+        dialogue_memory.erase(turn=found.turn, session="elsewhere", reason="asked to")
+    assert all(line.turn is not None for page in dialogue_memory.open_pages() for line in page.lines)
+
+
+@pytest.mark.parametrize(
+    ("what", "hint"),
+    [
+        ({"turn": "p1:0"}, "the id of a page is no turn"),
+        ({"turn": "t1:999-9ae0"}, "copy an address"),
+        ({"page": "t1:2-9ae0"}, "the address of a turn is no page"),
+        ({"session": "A title"}, "a title is none"),
+    ],
+)
+def test_what_is_not_there_to_erase_is_an_error_that_says_what_to_give(
+    dialogue_memory: tiermem.Memory, what: dict[str, Any], hint: str
+) -> None:
+    with pytest.raises(UnknownId, match=f"nothing to erase: .* is not in this space: .*{hint}"):
+        dialogue_memory.erase(**what, reason="asked to")
+
+
 def test_digits_with_their_session_are_the_id_of_an_export(dialogue_memory: tiermem.Memory) -> None:
     dialogue_memory.add(
         {"speaker": "Ann", "text": "The ferry to Elba leaves at noon.", "id": "4"}, session="chat"

@@ -272,7 +272,8 @@ async def test_what_is_refused_is_told_to_the_model(
         (
             "forget",
             {"reason": "asked to", "session": "cats"},
-            "nothing to erase: session 'cats' is not in this space",
+            "nothing to erase: session 'cats' is not in this space: give an id that `pages` lists, or the id "
+            "of a chat of several days; a title is none",
         ),
     ],
 )

@@ -395,13 +395,8 @@ def _announce(
     ]
     if not found and unread:
         raise unread[0]
-    if not found and selection.seq in {line.seq for page in pages for line in page.lines}:
-        raise InvalidInput(
-            f"{selection.turn!r} does not name turn {selection.seq} of this space: the characters after the "
-            "hyphen are those of another turn; copy the address that `search`, `page` or `audit` displays"
-        )
     if not found:
-        raise UnknownId(f"nothing to erase: {_selection_text(selection)} is not in this space")
+        raise _nothing_found(selection, pages)
     sessions = tuple(dict.fromkeys(page.session for page, _ in found))
     if selection.turn is not None and len(sessions) > 1:
         names = ", ".join(map(repr, sessions))
@@ -419,6 +414,29 @@ def _announce(
         whole_sessions=sessions if whole else (),
         whole_space=selection.space,
     )
+
+
+def _nothing_found(selection: Selection, pages: Sequence[Page]) -> InvalidInput | UnknownId:
+    """Why no turn is of the selection, and what to name instead."""
+    numbered = [(page, line) for page in pages for line in page.lines if line.seq == selection.seq]
+    for page, line in numbered:
+        if line.address == selection.turn:
+            return InvalidInput(
+                f"turn {selection.turn!r} is of session {page.session!r}, not of {selection.session!r}: "
+                "leave the session out, or name this one"
+            )
+    if numbered:
+        return InvalidInput(
+            f"{selection.turn!r} does not name turn {selection.seq} of this space: the characters after the "
+            "hyphen are those of another turn; copy the address that `search`, `page` or `audit` displays"
+        )
+    if selection.turn is not None:
+        hint = "copy an address that `search`, `page` or `audit` displays; the id of a page is no turn"
+    elif selection.page is not None:
+        hint = "give an id that `pages` lists; the address of a turn is no page"
+    else:
+        hint = "give an id that `pages` lists, or the id of a chat of several days; a title is none"
+    return UnknownId(f"nothing to erase: {_selection_text(selection)} is not in this space: {hint}")
 
 
 def _all_parts(lines: Iterable[PageLine]) -> frozenset[int]:
