@@ -133,15 +133,23 @@ def lower_stamps(
 ) -> tuple[Turn, ...]:
     """Turns of a file with the stamps it gave them where these lower, and without where they would raise.
 
-    What raises is told by `trust`, which the turns are to have, else by their roles, or `role` for turns
-    without one. A stamp that is no level is left out.
+    A stamp raises above `trust`, which the turns are to have, else above the level of their roles, or of
+    `role` for turns without one. A stamp that is no level becomes the lowest, with a warning in the log of
+    the process, once for each.
     """
-    return tuple(
-        turn
-        if turn.trust in levels.names and levels.rank_of(turn) <= _without(turn, trust, role, levels)
-        else replace(turn, trust=None)
-        for turn in turns
-    )
+    return tuple(_lower_stamp(turn, trust, levels, role) for turn in turns)
+
+
+def _lower_stamp(turn: Turn, trust: str | None, levels: TrustLevels, role: str | None) -> Turn:
+    if turn.trust is not None and turn.trust not in levels.names:
+        _warn_of_level(turn.trust, levels.names[0])
+        return replace(turn, trust=levels.names[0])
+    return turn if levels.rank_of(turn) <= _without(turn, trust, role, levels) else replace(turn, trust=None)
+
+
+@lru_cache(maxsize=1024)
+def _warn_of_level(level: str, lowest: str) -> None:
+    log.warning("the trust %s is not known, and turns of a file that name it have %r", shown(level), lowest)
 
 
 def _without(turn: Turn, trust: str | None, role: str | None, levels: TrustLevels) -> int:

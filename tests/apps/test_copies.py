@@ -90,11 +90,13 @@ def test_a_file_lowers_the_trust_in_itself_and_does_not_raise_it(tmp_path: Path)
         return [json.loads(line).get("trust") for line in lines], stderr
 
     kept, told = stamps("plain")
-    assert kept == ["web", None, None, None]
-    assert told.startswith("note: 2 turns name a higher trust")
-    assert stamps("lower", "--trust", "tool")[0] == ["web", "tool", "tool", "tool"]
+    assert kept == ["web", None, None, "web"]
+    assert told.startswith("the trust 'gold' is not known, and turns of a file that name it have 'web'\n")
+    assert "note: 2 turns name a higher trust" in told
+    assert stamps("lower", "--trust", "tool")[0] == ["web", "tool", "tool", "web"]
     failed = tiermem(tmp_path / "all", "ingest", str(tmp_path / "told.jsonl"), "--stamps", code=1)
-    assert "gold" in failed.stderr
+    assert "turn 4 of session 'told': trust 'gold' is not known: give 'web'" in failed.stderr
+    assert not (tmp_path / "all").exists()
 
 
 def test_a_turn_is_trusted_no_more_than_the_file_it_comes_from(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def read_dialogue(
     """Every conversation of a file, a stream, or standard input (`-`).
 
     `session` names the session of turns that name none themselves; by default that is the file's name
-    without its endings. With `stamps` turns in JSON have the level of trust they name under `trust`, and are
+    without its endings. Turns in JSON have the level of trust they name under `trust` where it is below that
+    of their role; one that is not known is the lowest. With `stamps` they have any level they name, and are
     of the agent they name under `of_agent`: that is for files of your own, since a file can name any level
     and any agent. Without, a turn of an agent cannot be read. The whole source is read first: `NotDialogue`
     means nothing of it came through.

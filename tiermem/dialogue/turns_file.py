@@ -17,6 +17,7 @@ from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import DialogueSession
 from tiermem.dialogue.messages import session_of, turn_of
 from tiermem.errors import InvalidInput, NotDialogue
+from tiermem.trust import DEFAULT_TRUST, lower_stamps
 
 
 def array_turns(document: object) -> list[tuple[str, object]]:
@@ -60,8 +61,9 @@ def group_sessions(
 ) -> tuple[DialogueSession, ...]:
     """Group messages, each with its location, into sessions; `NotDialogue` names the unreadable one.
 
-    With `stamps` a turn has the level of trust that is under `trust`, whatever it is, and may name its agent;
-    with `keep_thinking` it has what a model thought in its metadata.
+    A turn has the level of trust that is under `trust` where it is below that of its role, and with `stamps`
+    whatever it is; with `stamps` it may name its agent too. With `keep_thinking` it has what a model thought
+    in its metadata.
     """
     sessions: dict[str, list[Turn]] = {}
     has_unnamed = False
@@ -71,9 +73,10 @@ def group_sessions(
             turn = turn_of(message, keep_thinking=keep_thinking)
             named = session_of(message)
             session, has_unnamed = named or default, has_unnamed or not named
-            if stamps:
-                turn = replace(turn, trust=_stamp_of(message))
-            elif turn.agent is not None:
+            turn = replace(turn, trust=_stamp_of(message))
+            if not stamps:
+                (turn,) = lower_stamps([turn], None, DEFAULT_TRUST)
+            if turn.agent is not None and not stamps:
                 raise InvalidInput(f"a file puts no words into the memory of an agent, {turn.agent!r} here")
             if turn.turn_id is not None:
                 first, known = by_id.setdefault((session, turn.turn_id, turn.agent), (where, turn))

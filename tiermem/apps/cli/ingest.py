@@ -22,7 +22,7 @@ from tiermem.apps.present.tables import counted, table
 from tiermem.dialogue import Conversation, DateOrder, DialogueSession, Format
 from tiermem.dialogue.agent_folders import CodingAgent
 from tiermem.dialogue.agent_spaces import place_by_repository
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, not_one_of
 from tiermem.storage import StorePlace
 
 if TYPE_CHECKING:
@@ -241,12 +241,15 @@ def ingest_into(
 
     A level of trust that a turn brings counts where it lowers, with `stamps` always. `said` is what is kept
     with every turn, and `agent` whose all of it is. `open_memory` is `tiermem.open` by default. Raises
-    `InvalidInput` for turns of another agent without `stamps`, before anything is stored.
+    `InvalidInput` for turns of another agent without `stamps`, and with `stamps` for a level that is not
+    known, before anything is stored.
 
     Where conversations that ask for spaces of their own are put together, their names go in front
     of their sessions, which would otherwise be taken for one another.
     """
-    if not stamps:
+    if stamps:
+        _refuse_unknown_levels(conversations)
+    else:
         _refuse_agents(conversations, agent)
     placed: dict[str, list[Conversation]] = {}
     for conversation in conversations:
@@ -328,6 +331,16 @@ def _refuse_agents(conversations: Sequence[Conversation], own: str | None) -> No
         )
 
 
+def _refuse_unknown_levels(conversations: Sequence[Conversation]) -> None:
+    """Raise `InvalidInput` for the first turn whose level of trust is not known."""
+    levels = _levels()
+    for session in _sessions(conversations):
+        for number, turn in enumerate(session.turns, start=1):
+            if turn.trust is not None and turn.trust not in levels.names:
+                where = f"turn {number} of session {session.session!r}"
+                raise InvalidInput(f"{where}: trust {not_one_of(turn.trust, levels.names)}")
+
+
 def _levels() -> TrustLevels:
     from tiermem.trust import TrustLevels
 
@@ -364,11 +377,7 @@ def _store(
     apart: bool,
     said: tiermem.Attribution,
 ) -> list[tuple[SessionId, tiermem.Added]]:
-    levels, stored, done = _levels(), list[tuple[SessionId, tiermem.Added]](), 0
-    for session in _sessions(conversations):
-        for turn in session.turns:
-            if turn.trust is not None:
-                levels.required(turn.trust)  # before anything is stored
+    stored, done = list[tuple[SessionId, tiermem.Added]](), 0
     for conversation in conversations:
         prefix = f"{conversation.space_hint}/" if apart and conversation.space_hint else ""
         named = (replace(one, session=SessionId(prefix + one.session)) for one in conversation.sessions)
