@@ -143,6 +143,35 @@ def test_what_was_said_next_is_below_a_line(
         assert (line.next.text if line.next else None) == said_next
 
 
+@pytest.mark.parametrize("words", ["<Media omitted>", "This message was deleted", "Missed voice call", ""])
+@pytest.mark.parametrize("who", ["Jon", "Ann"])
+def test_what_no_search_finds_is_not_what_was_said_next(memory: tiermem.Memory, words: str, who: str) -> None:
+    memory.add("The tea is in the tin box.", speaker="Ann", session="tea", said_at="2025-01-03T13:00")
+    block = memory.context("tea in the tin box").text
+    memory.add("Where did I put the tea?", speaker="Jon", session="tea", said_at="2025-01-03T13:01")
+    memory.add(words or block, speaker=who, session="tea", said_at="2025-01-03T13:02")
+    memory.flush()
+    lines = ask(memory, "Where did I put the tea?").said
+    line = next(one for one in lines if one.text == "Where did I put the tea?")
+    assert line.next is None
+
+
+def test_of_words_around_a_context_of_memory_only_these_are_what_was_said_next(
+    memory: tiermem.Memory,
+) -> None:
+    memory.add("The tea is in the tin box.", speaker="Ann", session="tea", said_at="2025-01-03T13:00")
+    block = memory.context("tea in the tin box").text
+    memory.add("I put the tea on the table.", speaker="Bo", session="table", said_at="2025-01-03T13:00")
+    memory.add("Where did I put the tea?", speaker="Jon", session="tea", said_at="2025-01-03T13:01")
+    memory.add(f"Ask Ann.\n{block}", speaker="Jon", session="tea", said_at="2025-01-03T13:02")
+    memory.flush()
+    lines = ask(memory, "Where did I put the tea?").said
+    line = next(one for one in lines if one.text == "Where did I put the tea?")
+    assert line.next is not None
+    assert line.next.text.startswith("Ask Ann.")
+    assert "From memory" not in line.next.text
+
+
 def test_what_was_said_next_is_cut_and_obeys_the_same_filters(memory: tiermem.Memory) -> None:
     memory.add("Where is the picnic?", speaker="Ann", session="p")
     memory.add("At the lake. " * 40, speaker="Web", trust="web", session="p")

@@ -25,6 +25,7 @@ from tiermem.text import search_stems
 from tiermem.text.dates import timestamp
 from tiermem.text.taken_back import LEFT_OUT, kept
 from tiermem.text.unicode import replace_surrogates
+from tiermem.text.withheld import without_unsearched
 from tiermem.trust import TrustLevels
 
 MOST_LINES = 3
@@ -158,14 +159,15 @@ def _time_and_place(one: _RankedTurn) -> tuple[float, int, int]:
 def _as_lines(chosen: Sequence[_RankedTurn], trust: TrustLevels) -> Iterable[CitedSentence]:
     shown = {one.turn.line.seq for one in chosen}
     for one in chosen:
-        following = _next_line(one.turn, one.text, shown)
+        seen = replace(one.turn, page=without_unsearched(one.turn.page, ()))
+        following = _next_line(seen, one.text, shown)
         if following is not None:
             shown.add(following.seq)
         part = excerpt_range(one.text, one.best, longest=LONGEST_LINE)
         yield replace(
             _as_line(one.turn, one.text, part, trust, marked=one.marked),
             order=None if one is chosen[0] else _order(one.turn, chosen[0].turn, trust),
-            next=None if following is None else _as_next(one.turn, following, trust),
+            next=None if following is None else _as_next(seen, following, trust),
         )
 
 
@@ -258,7 +260,7 @@ def _row_range(text: str, place: int) -> tuple[int, int]:
 def _next_line(turn: FoundTurn, text: str, shown: set[int]) -> PageLine | None:
     """The turn right after on the page: by the same speaker, or by another after a question.
 
-    None of those that are `shown`, and none that was said long after.
+    None of those that are `shown`, none that was said long after, and none that no search finds.
     """
     lines = turn.page.lines
     at = next(place for place, line in enumerate(lines) if line.seq == turn.line.seq)
