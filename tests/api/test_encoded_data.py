@@ -53,6 +53,24 @@ def test_encoded_data_is_kept_and_neither_searched_nor_summarised(
     assert "Kiln cold" in memory.search("kiln cold", limit=3, kind="turns")[0].text
 
 
+@pytest.mark.parametrize("size", [300, 3_000, 30_000])
+@pytest.mark.parametrize("before", ["This is the logo of Kestrel Ltd:", "The logo of Kestrel Ltd follows."])
+def test_encoded_data_is_in_no_line_and_shortened_in_a_context(
+    open_memory: OpenMemory, before: str, size: int
+) -> None:
+    data = base64.b64encode(Random(1).randbytes(size)).decode()
+    memory = open_memory(engine="local")
+    memory.add(f"{before} data:image/png;base64,{data} Please keep it.", speaker="Ann")
+    memory.flush()
+    answer = memory.ask("What is in the logo of Kestrel?")
+    assert answer.said[0].text.startswith(before)
+    assert not [line.text for line in answer.said if data[100:160] in line.text]
+    context = memory.context("What is in the logo of Kestrel?", max_tokens=400)
+    assert before in context.text
+    assert data[:30] in context.text
+    assert data[100:160] not in context.text
+
+
 @pytest.mark.parametrize("size", [3_000, 30_000, 300_000])
 def test_what_is_indexed_of_encoded_data_does_not_grow(size: int) -> None:
     text = f"The gate is open. {base64.b64encode(Random(1).randbytes(size)).decode()} The dog is out."

@@ -1,5 +1,6 @@
 """Lines for a question: which turns, which part of them, what is displayed beside them."""
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -425,3 +426,13 @@ def test_the_list_of_answers_has_the_beginning_of_each(open_memory: OpenMemory) 
     assert [info.text for info in memory.answers()] == [str(one.said[0])[:200] for one in given]
     nothing = memory.ask("Zyx?", speaker="Zed")
     assert memory.answers()[-1].text == nothing.text
+
+
+@pytest.mark.parametrize("lead", [-1.0, 9.0])
+def test_no_words_of_encoded_data_are_marked_or_displayed(open_memory: OpenMemory, lead: float) -> None:
+    data = base64.b64encode(bytes(range(256)) * 4).decode()
+    memory, _ = open_pointing(open_memory, {data[:20]: lead})
+    memory.add(f"The logo of Kestrel Ltd is here. data:image/png;base64,{data}", speaker="Amir")
+    (line,) = memory.ask("What is the logo of Kestrel?").said
+    assert line.text == "The logo of Kestrel Ltd is here. …"
+    assert line.marks == ()

@@ -15,6 +15,7 @@ from pagestore import Span
 from tiermem.model import Degradation, Evidence, trust_mark
 from tiermem.text.dates import event_time, resolve_dates, without_dates
 from tiermem.text.instructions import ASSISTANT, instruction_mark
+from tiermem.text.long_runs import shorten_runs
 from tiermem.text.normalise import fold_text
 from tiermem.text.own_context import HEADING, without_own_context
 from tiermem.text.words import stems
@@ -166,6 +167,6 @@ def _block(number: int, item: Evidence, *same: Evidence) -> str:
     marks += [mark] if mark else []
     kind = "noted; " if item.source == "unit" else ""
     head = f"[{number}] {kind}{'; '.join((*(times or ['undated']), *marks))}"
-    texts = map(without_own_context, (item.text, item.quote))
+    texts = (shorten_runs(without_own_context(text)) for text in (item.text, item.quote))
     data = [row for text in texts for row in text.splitlines()]
     return "\n".join([head, *(f"| {row}" for row in data)])

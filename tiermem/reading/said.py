@@ -23,6 +23,7 @@ from tiermem.reading.turns import FoundTurn
 from tiermem.reasoning.interface import LikelyWords, PointAtTurns
 from tiermem.text import search_stems
 from tiermem.text.dates import timestamp
+from tiermem.text.long_runs import blank_runs
 from tiermem.text.taken_back import LEFT_OUT, kept
 from tiermem.text.unicode import replace_surrogates
 from tiermem.text.withheld import without_unsearched
@@ -98,23 +99,32 @@ async def find_lines(question: str, lookup: LookUp, point: PointAtTurns | None =
 def _by_words(turn: FoundTurn, text: str, asked: frozenset[str]) -> _RankedTurn:
     """The turn with its score of the search; its best sentence shares most words with the question.
 
-    It is no heading (a sentence that ends in a colon) where there is any other.
+    It is no run of encoded data and no heading (a sentence that ends in a colon) where there is any other.
     """
     pieces = list(cut_sentences(text, longest=LONGEST_LINE)) or [(0, len(text))]
+    blanked = blank_runs(text)
+    pieces = [piece for piece in pieces if _is_readable(blanked[slice(*piece)])] or pieces
     pieces = [piece for piece in pieces if not text[slice(*piece)].endswith((":", "："))] or pieces
     best = max(pieces, key=lambda piece: len(asked.intersection(search_stems(text[slice(*piece)]))))
     return _RankedTurn(turn=turn, score=turn.score, text=text, best=best)
 
 
+def _is_readable(blanked: str) -> bool:
+    """Whether less than half of a piece is blank, where long runs are blanked."""
+    return sum(map(str.isspace, blanked)) * 2 < len(blanked)
+
+
 def _by_likely_words(one: _RankedTurn, words: LikelyWords, score: float) -> _RankedTurn:
     """The same with this score, and the sentence with these words as its best.
 
-    The words are marked if they are likelier than "there is no answer".
+    The words are marked if they are likelier than "there is no answer". In a run of encoded data none are.
     """
     if words.start == words.end:
         return replace(one, score=score)
     pieces = cut_sentences(one.text, longest=LONGEST_LINE)
     best = next((piece for piece in pieces if words.start < piece[1]), one.best)
+    if not _is_readable(blank_runs(one.text)[slice(*best)]):
+        return replace(one, score=score)
     marked = (words.start, words.end) if words.lead > 0 else None
     return replace(one, score=score, best=best, marked=marked)
 
