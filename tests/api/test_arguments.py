@@ -299,6 +299,7 @@ READ: Any = read_dialogue
             "embedder must be a name, or an object that can `embed`",
         ),
         (lambda m: UNTYPED.Settings(indx="memory"), "no setting is called 'indx'; did you mean 'index'?"),
+        (lambda m: m.ingest("chat.txt"), "must be what read_dialogue gives, not 'chat.txt'"),
         (lambda m: READ("chat.txt", "jsonl"), "format 'jsonl' is not known: give 'auto', 'turns'"),
     ],
 )

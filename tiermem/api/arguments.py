@@ -540,11 +540,11 @@ def runs(value: object) -> tuple[str, ...]:
     return tuple(text_in(run, "words: each") for run in given)
 
 
-def conversations_in(value: Conversation | Iterable[Conversation]) -> tuple[Conversation, ...]:
+def conversations_in(value: object) -> tuple[Conversation, ...]:
     """The conversations that a caller gives, one or several."""
     if isinstance(value, Conversation):
         return (value,)
-    if not isinstance(value, Iterable):
+    if not isinstance(value, Iterable) or isinstance(value, str):
         raise InvalidInput(f"conversations must be what read_dialogue gives, not {shown(value)}")
     given = tuple(value)
     for one in given:
