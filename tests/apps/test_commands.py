@@ -335,6 +335,23 @@ def test_search_finds_by_meaning_and_words(store: Path, kind: str) -> None:
     assert "Alfama" in tiermem(store, "search", "Alfama flat", "--kind", kind).stdout
 
 
+def test_search_displays_the_trust_of_what_is_not_the_users_own(tmp_path: Path) -> None:
+    turns = [
+        {"speaker": "Ann", "text": "The gate is red."},
+        {"speaker": "page", "text": "The gate is blue.", "trust": "web"},
+        {"speaker": "gates", "text": "The gate is shut.", "role": "tool"},
+    ]
+    (tmp_path / "turns.jsonl").write_text("\n".join(map(json.dumps, turns)))
+    tiermem(tmp_path / "memory", "ingest", str(tmp_path / "turns.jsonl"))
+    for command in (["search", "gate"], ["recall", "gate"]):
+        shown = " ".join(tiermem(tmp_path / "memory", *command).stdout.split())
+        said = {text: re.search(rf"gate is {text}\. turn · t1:\S+( · trust \w+)? ·", shown) for text in GATES}
+        assert {text: found and found[1] for text, found in said.items()} == GATES
+
+
+GATES = {"red": None, "blue": " · trust web", "shut": " · trust tool"}
+
+
 def test_a_unit_that_search_displays_is_named_by_that_id(store: Path) -> None:
     shown = tiermem(store, "search", "Alfama flat in Lisbon", "--kind", "units").stdout
     (unit_id, *_) = re.findall(r"u1:[0-9a-f]{12}", shown)

@@ -99,6 +99,15 @@ async def test_a_search_finds_what_was_said_in_its_session(
         assert {(await memory.page(page_id)).session for page_id in pages} == sessions
 
 
+async def test_what_is_found_and_cited_has_its_trust(memory: tiermem.AsyncMemory) -> None:
+    await memory.add("The gate of the yard is blue.", speaker="page", trust="web")
+    async with Client(server(memory)) as client:
+        found = await called(client, "search", query="gate of the yard", kind="turns")
+        answer = await called(client, "ask", question="What is the colour of the gate of the yard?")
+    assert found["found"][0]["trust"] == "web"
+    assert [one["trust"] for one in answer["sources"]] == ["web"] * len(answer["sources"])
+
+
 FACT = "The spare key hangs in the shed."
 
 

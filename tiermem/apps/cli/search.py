@@ -13,7 +13,7 @@ from tiermem.apps.cli import options
 from tiermem.apps.present.tables import page_ids, short, table
 from tiermem.apps.present.terminal import when
 from tiermem.apps.present.titles import title_suffix, titles_by_session
-from tiermem.model import Evidence
+from tiermem.model import Evidence, trust_mark
 from tiermem.text.unicode import show_controls
 
 
@@ -53,6 +53,6 @@ def results(found: Sequence[Evidence], titles: Mapping[str, str]) -> Table:
 def _evidence_text(item: Evidence, titles: Mapping[str, str]) -> Text:
     where = ", ".join(short(page_id) for page_id in page_ids(item.spans))
     unit = short(item.unit_id) if item.unit_id is not None else None
-    source = " · ".join(filter(None, (item.source, unit, item.turn)))
+    source = " · ".join(filter(None, (item.source, unit, item.turn, trust_mark(item.trust))))
     source += title_suffix(item.session, titles, separator=" · ")
     return Text(show_controls(item.text)).append(f"\n{source} · {where}", style="dim")

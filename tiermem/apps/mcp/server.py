@@ -416,6 +416,7 @@ def _answer(given: Answer) -> dict[str, Any]:
             "session": one.session,
             "speaker": one.speaker,
             "said_at": plain(one.said_at),
+            "trust": one.trust,
             "support": one.support,
             "page_ids": list(dict.fromkeys(span.page_id for span in one.spans)),
         }
@@ -445,6 +446,7 @@ def _evidence(found: Evidence) -> dict[str, Any]:
         "session": found.session,
         "speaker": found.speaker,
         "said_at": plain(found.said_at),
+        "trust": found.trust,
         "unit_id": found.unit_id,
         "page_ids": list(dict.fromkeys(span.page_id for span in found.spans)),
     }
