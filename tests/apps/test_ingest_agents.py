@@ -53,6 +53,15 @@ def test_what_is_no_turn_is_displayed(tmp_path: Path) -> None:
     assert "not stored: 1 × hidden reasoning, 1 × session without turns" in shown.output
 
 
+def test_a_folder_without_transcripts_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "chats").mkdir()
+    (tmp_path / "chats" / "a.txt").write_text("Ann: Hello Bo.\nBo: Hello Ann.\n")
+    failed = tiermem(tmp_path / "memory", "ingest", str(tmp_path / "chats"), code=1)
+    assert "no transcript of a coding agent is below" in failed.stderr
+    assert "name the files" in failed.stderr
+    assert not (tmp_path / "memory").exists()
+
+
 def test_the_folders_of_agents_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(claude_code_folder(tmp_path / "claude")))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))

@@ -14,6 +14,7 @@ from tiermem.errors import InvalidInput, NotDialogue, NoTurns
 
 _WITHOUT_TURNS = "session without turns"
 _PACKED = "file packed with zstd"
+_PACKED_FILES = "*.jsonl.zst"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +32,17 @@ def read_files(
     """Read files, of folders the transcripts of coding agents below them, and the folders of `agent`.
 
     A file of a folder that is no transcript is skipped, with `strict` too. `options` are those of
-    `read_dialogue`. Raises `InvalidInput` without files and agent.
+    `read_dialogue`. Raises `InvalidInput` without files and agent, and for a folder that is named and has no
+    file that may be a transcript.
     """
     if not files and agent is None:
         raise InvalidInput("name files, or read the sessions of an agent with --from claude-code")
     folders = [path for file in files if file != "-" and (path := Path(file)).is_dir()]
+    for folder in folders:
+        if not any((*transcripts_in(folder), *folder.rglob(_PACKED_FILES))):
+            raise InvalidInput(
+                f"no transcript of a coding agent is below {str(folder)!r}: of other chats name the files"
+            )
     folders += [] if agent is None else transcript_folders(agent)
     single = [file for file in files if file == "-" or not Path(file).is_dir()]
     skipped: list[str] = []
@@ -45,7 +52,7 @@ def read_files(
     for folder in folders:
         for path in transcripts_in(folder):
             conversations += _read_transcript(path, given, skipped, left_out)
-        if packed := sum(1 for _ in folder.rglob("*.jsonl.zst")):
+        if packed := sum(1 for _ in folder.rglob(_PACKED_FILES)):
             left_out[_PACKED] += packed
     for one in conversations:
         left_out.update(one.left_out)
