@@ -26,6 +26,14 @@ def test_a_line_that_opens_no_turn_continues_the_one_before() -> None:
     assert said(read_one(text)) == {"chat": [("Ann", words), ("Bob", "Ok")]}
 
 
+def test_a_full_width_colon_opens_a_turn() -> None:
+    text = "2025年5月4日\n李雷：钥匙在邻居那里。\n韩梅: 好的\n注意：晚上去拿。\n李雷：谢谢，时间：八点\n"
+    words = [("李雷", "钥匙在邻居那里。"), ("韩梅", "好的\n注意：晚上去拿。"), ("李雷", "谢谢，时间：八点")]
+    (session,) = read_one(text).sessions
+    assert [(turn.speaker, turn.text) for turn in session.turns] == words
+    assert {turn.said_at for turn in session.turns} == {at("2025-05-04")}
+
+
 def test_moments_in_brackets_are_read() -> None:
     text = "[2024-05-08T13:56:00] Ann: Hi\n[1:57 pm on 8 May, 2024] Bob: Hi\nAnn: no moment\n"
     turns = read_one(text).sessions[0].turns

@@ -1,6 +1,7 @@
 """Reads plain transcripts: `Name: text`, or `[2024-05-08 13:56] Name: text`, one turn after the other.
 
-Without brackets a time is read where it is `2024-05-08 13:56`, with or without seconds.
+Without brackets a time is read where it is `2024-05-08 13:56`, with or without seconds. The colon may be a
+full-width one (`李雷：…`), with nothing after it.
 
 A line that opens no turn continues the one before it; so does any indented line, whatever it looks like, and
 a line that opens with no speaker of the file (`Note: …`, `speakers`). A
@@ -27,7 +28,7 @@ from tiermem.errors import InvalidInput
 
 _OPENING = re.compile(
     r"(?:\[(?P<when>[^\]]{1,60})\]\s*|(?P<stamp>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)\s+)?"
-    r"(?P<speaker>[^\W\d_][^:\[\]\t]{0,59}?)\s*:(?:[ \t]+(?P<text>.*))?"
+    r"(?P<speaker>[^\W\d_][^:：\[\]\t]{0,59}?)\s*(?::(?=[ \t]|$)|：)[ \t]*(?P<text>.*)"
 )
 _STAMP = re.compile(r"\[([^\]]{1,60})\]")
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
@@ -164,7 +165,7 @@ def _open(reading: _Reading, opening: re.Match[str]) -> None:
     when = opening["when"] or opening["stamp"]
     said_at = reading.date if when is None else _moment(when, reading.date, reading.order)
     turn = Turn(speaker=opening["speaker"], text="", said_at=said_at)
-    reading.turns.append((turn, [opening["text"] or ""]))
+    reading.turns.append((turn, [opening["text"]]))
 
 
 def _continue(reading: _Reading, line: str) -> None:
