@@ -57,6 +57,23 @@ def test_notices_of_whatsapp_are_stored_and_not_found(
 
 
 @pytest.mark.parametrize(
+    "notice",
+    [
+        "<Media weggelaten>", "<Medya dahil edilmedi>", "<Pominięto multimedia>", "<Без медиафайлов>",
+        "Esta mensagem foi apagada", "Bu mesaj silindi", "Ta wiadomość została usunięta.",
+        "Данное сообщение удалено.", "Dit bericht is verwijderd.",
+    ],
+)  # fmt: skip
+def test_left_out_media_and_deleted_messages_of_other_languages_are_not_found(
+    open_memory: OpenMemory, notice: str
+) -> None:
+    memory = open_memory(engine="local")
+    memory.add([Turn(speaker="Ines", text="I moved to Faro in 2019."), Turn(speaker="Rui", text=notice)])
+    check_only_words_are_found(memory, notice, 2)
+    assert not is_without_words(Turn(speaker="Rui", text=f"{notice} I wrote"))
+
+
+@pytest.mark.parametrize(
     "action", ["create_group", "invite_members", "remove_members", "edit_group_title", "pin_message"]
 )
 def test_notices_of_telegram_are_stored_and_not_found(

@@ -54,6 +54,10 @@ _OF_ANDROID = (
     "<미디어 파일 제외됨>",
     "<تم استبعاد الوسائط>",
     "<media jätettiin pois>",
+    "<media weggelaten>",
+    "<medya dahil edilmedi>",
+    "<pominięto multimedia>",
+    "<без медиафайлов>",
 )
 """How an export for Android says it of any kind."""
 
@@ -73,10 +77,14 @@ _NO_WORDS = (
     "vous avez supprimé ce message",
     "mensagem apagada",
     "essa mensagem foi apagada",
+    "esta mensagem foi apagada",
     "você apagou esta mensagem",
     "questo messaggio è stato eliminato",
     "hai eliminato questo messaggio",
     "dit bericht is verwijderd",
+    "bu mesaj silindi",
+    "ta wiadomość została usunięta",
+    "данное сообщение удалено",
     "此消息已删除",
     "このメッセージは削除されました",
     "삭제된 메시지입니다",
