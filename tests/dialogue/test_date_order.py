@@ -68,6 +68,35 @@ def test_all_dates_of_a_transcript_decide(text: str, first: date) -> None:
 
 
 @pytest.mark.parametrize(
+    ("stamps", "first", "notes"),
+    [
+        (["5/4/2025 10:00 AM", "5/13/2025 11:00 AM"], date(2025, 5, 4), ["5/13/2025 has no other reading"]),
+        (["04.05.2025 10:00", "13.05.2025 11:00"], date(2025, 5, 4), ["13.5.2025 has no other reading"]),
+        (["5/4/25 10:00 PM"], date(2025, 5, 4), ["am and pm"]),
+        (["05/04/2025"], date(2025, 4, 5), ["--date-order mdy"]),
+        (["2025-04-05 10:00", "2025-04-06 10:00:30"], date(2025, 4, 5), []),
+        (["2025/04/05 10:00", ""], date(2025, 4, 5), []),
+        (["1743847200", "5 April 2025"], date(2025, 4, 5), []),
+    ],
+)
+def test_all_dates_of_a_table_decide(stamps: list[str], first: date, notes: list[str]) -> None:
+    rows = "".join(f"{stamp};Ines;Message {number}\n" for number, stamp in enumerate(stamps))
+    conversation = read(f"date;sender;message\n{rows}", "chat.csv")
+    assert days(conversation)[0] == first
+    assert len(conversation.notes) == len(notes)
+    assert all(part in note for part, note in zip(notes, conversation.notes, strict=True))
+
+
+def test_the_caller_decides_for_a_table_and_what_is_no_date_is_named() -> None:
+    table = "date,time,name,text\n05/04/2025,10:00,Ann,Hi\n05/44/2025,10:00,Bo,Hm\n05/05/2025,11:30,Bo,Ok\n"
+    skipped: list[str] = []
+    conversation = read(table, "chat.csv", date_order="mdy", on_skipped=skipped.append)
+    assert days(conversation) == [date(2025, 5, 4), date(2025, 5, 5)]
+    (reason,) = skipped
+    assert "line 3: '05/44/2025 10:00' is not a timestamp" in reason
+
+
+@pytest.mark.parametrize(
     ("order", "stamp", "expected"),
     [
         ("mdy", "05/04/2025, 19:31", date(2025, 5, 4)),

@@ -1,15 +1,20 @@
-"""Tables (CSV, TSV): a turn a row, its columns named like the fields of a message."""
+"""Tables (CSV, TSV): a turn a row, its columns named like the fields of a message.
+
+The order of dates in numbers is decided from all rows (`date_order`).
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from tiermem.dialogue.date_order import DateOrder, decide_order, numeric_date
 from tiermem.dialogue.error_location import record
 from tiermem.dialogue.formats.source import Reader, Source, alone
 from tiermem.dialogue.interface import Conversation
-from tiermem.dialogue.messages import SPEAKER_KEYS, TEXT_KEYS
+from tiermem.dialogue.messages import SPEAKER_KEYS, TEXT_KEYS, TIME_KEYS
+from tiermem.dialogue.times import parse_time
 from tiermem.dialogue.turns_file import group_sessions
 from tiermem.errors import InvalidInput
 
@@ -28,10 +33,32 @@ def _knows(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[Conversation, ...]:
-    return alone(group_sessions(_rows(source), source.session))
+    rows = list(_rows(source))
+    dates = [found[0] for _, row in rows if (found := numeric_date(row.get(_time_key(row), ""))) is not None]
+    decided = decide_order(dates, source.date_order)
+    if decided is None:
+        return alone(group_sessions(rows, source.session))
+    notes = () if decided.order == "ymd" else (str(decided),)
+    dated = ((where, _with_iso_time(row, decided.order)) for where, row in rows)
+    return alone(group_sessions(dated, source.session), notes)
 
 
-def _rows(source: Source) -> Iterator[tuple[str, object]]:
+def _time_key(row: Mapping[str, str]) -> str:
+    """The column of the moment of a row, "" without one."""
+    return next((key for key in TIME_KEYS if row.get(key)), "")
+
+
+def _with_iso_time(row: dict[str, str], order: DateOrder) -> dict[str, str]:
+    """The row with a moment in numbers as ISO 8601; one that is no moment stays, and is refused later."""
+    key = _time_key(row)
+    try:
+        moment = parse_time(row.get(key), order)
+    except InvalidInput:
+        return row
+    return row if moment is None else {**row, key: moment.isoformat()}
+
+
+def _rows(source: Source) -> Iterator[tuple[str, dict[str, str]]]:
     header = source.text.partition("\n")[0]
     delimiter = max("\t;,", key=header.count)
     rows = csv.reader(io.StringIO(source.text, newline=""), delimiter=delimiter, strict=True)
