@@ -135,6 +135,48 @@ def test_what_follows_a_heading_with_a_day_that_is_not_read_has_no_date_of_anoth
 
 
 @pytest.mark.parametrize(
+    "heading",
+    [
+        "=== Sonntag, 4. Mai 2025 ===",
+        "--- 4 May 2025 ---",
+        "-- 2025-05-04 --",
+        "——— 04.05.2025 ———",
+        "~~4 mai 2025~~",
+    ],
+)
+@pytest.mark.parametrize("above", ["", "Ylva: The fence is red.\n"])
+def test_a_date_between_rules_is_a_heading(heading: str, above: str) -> None:
+    conversation = read_one(f"{above}{heading}\nBo: The roof is tight.\n")
+    assert [turn.said_at for turn in conversation.sessions[-1].turns] == [at("2025-05-04")]
+    assert len(conversation.sessions) == 1 + bool(above)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-----BEGIN CERTIFICATE-----",
+        "--- a/tiermem/model.py",
+        "--verbose",
+        "== 4 ==",
+        "**4 May 2025**",
+        "---",
+        "=== call me ===",
+    ],
+)
+def test_other_lines_with_rules_stay_part_of_what_was_said(line: str) -> None:
+    (session,) = read_one(f"Ylva: It says:\n{line}\nBo: Fine.\n").sessions
+    assert [turn.text for turn in session.turns] == [f"It says:\n{line}", "Fine."]
+
+
+def test_a_date_between_rules_that_is_not_read_is_listed() -> None:
+    (conversation,) = read_dialogue(
+        io.StringIO("--- 4 May ---\nYlva: It is red.\n=== 5 May ===\nBo: Fine.\n")
+    )
+    assert [turn.said_at for session in conversation.sessions for turn in session.turns] == [None, None]
+    assert [note.split("line ")[1][:2] for note in conversation.notes] == ["1:", "3:"]
+
+
+@pytest.mark.parametrize(
     "heading", ["# Shopping", "## May I ask", "# Top 5", "# Step 2 of 3", "# 12 monkeys"]
 )
 def test_a_heading_without_a_day_stays_part_of_what_was_said(heading: str) -> None:

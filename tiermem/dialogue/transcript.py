@@ -5,9 +5,10 @@ full-width one (`李雷：…`), with nothing after it.
 
 A line that opens no turn continues the one before it; so does any indented line, whatever it looks like, and
 a line that opens with no speaker of the file (`Note: …`, `speakers`). A
-heading (`# Session 2, 8 May 2024`) or a line that is only a date starts a session, and its date holds for
-the turns below that have none. Two blank lines in a row start a session too; a single one is spacing. The
-order of dates in numbers is decided from all of them (`date_order`).
+heading (`# Session 2, 8 May 2024`), a date between rules (`--- 8 May 2024 ---`) or a line that is only a date
+starts a session, and its date holds for the turns below that have none. Two blank lines in a row start a
+session too; a single one is spacing. The order of dates in numbers is decided from all of them
+(`date_order`).
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ _OPENING = re.compile(
 )
 _STAMP = re.compile(r"\[([^\]]{1,60})\]")
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
+_RULED = re.compile(r"[=~–—-]{2,}+(?P<title>[^=~–—-].{1,100}[^=~–—-])[=~–—-]{2,}+")
+"""A title between rules: `--- 4 May 2025 ---`. It is a heading where it tells a date."""
 _SESSION = re.compile(r"(?:session|conversation|chat|call|meeting|day|part)\b", re.IGNORECASE)
 _LONGEST_NAME = 5
 """A speaker has at most this many words; a longer run before a colon is a sentence."""
@@ -107,7 +110,7 @@ def _numeric_date(line: str) -> NumericDate | None:
     """The date in numbers in the stamp or the heading that a line is or begins with."""
     if line[:1].isspace() or (len(line) > _LONGEST_HEADING and not line.startswith("[")):
         return None
-    stamp, heading = _STAMP.match(line), _HEADING.fullmatch(line)
+    stamp, heading = _STAMP.match(line), _HEADING.fullmatch(line) or _RULED.fullmatch(line.rstrip())
     runs = (
         [stamp[1]] if stamp is not None else _word_runs(heading["title"]) if heading is not None else [line]
     )
@@ -121,7 +124,7 @@ def _is_unread_date(line: str, order: DateOrder | None) -> bool:
     """
     if line[:1].isspace() or len(line) > _LONGEST_HEADING or _opening(line) is not None:
         return False
-    heading = _HEADING.fullmatch(line)
+    heading = _HEADING.fullmatch(line) or _RULED.fullmatch(line.rstrip())
     title = heading["title"] if heading is not None else line.strip("[]() \t")
     if _date_in(title, order) is not None or len(title.split()) > _LONGEST_DATE:
         return False
@@ -148,7 +151,7 @@ def _read_line(reading: _Reading, line: str) -> None:
     if title is not None:
         reading.new_session(_date_in(title, reading.order))
         return
-    if line.startswith("#") and _is_unread_date(line, reading.order):
+    if (line.startswith("#") or _RULED.fullmatch(line.rstrip())) and _is_unread_date(line, reading.order):
         reading.new_session(None)  # what follows was not said on the day of the heading before
         return
     opening = None if indented else _opening(line)
@@ -209,6 +212,9 @@ def _heading(line: str, order: DateOrder | None, *, first: bool) -> str | None:
     if found is not None:
         title = found["title"]
         return title if first or _SESSION.match(title) or _date_in(title, order) else None
+    ruled = _RULED.fullmatch(line.rstrip())
+    if ruled is not None:
+        return ruled["title"] if first or _date_in(ruled["title"], order) else None
     bare = line.strip("[]() \t")
     return bare if _is_time(bare, order) else None
 
