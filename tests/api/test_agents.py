@@ -244,7 +244,7 @@ async def test_an_agent_changes_its_own_alone_and_learns_nothing_of_the_others()
             {"turn": "t1:99-9ae0"},
             {"page": "p1:0"},
         ):
-            with pytest.raises(UnknownId, match="is not in this space"):
+            with pytest.raises(UnknownId, match="agent 'boss' added nothing of"):
                 await boss.erase(**what, reason="no")
         for line in page.lines:
             with pytest.raises(UnknownId, match="has no turn") as error:

@@ -430,6 +430,11 @@ def _nothing_found(selection: Selection, pages: Sequence[Page]) -> InvalidInput 
             f"{selection.turn!r} does not name turn {selection.seq} of this space: the characters after the "
             "hyphen are those of another turn; copy the address that `search`, `page` or `audit` displays"
         )
+    if selection.agent is not None:
+        return UnknownId(
+            f"nothing to erase: agent {selection.agent!r} added nothing of {_selection_text(selection)}: "
+            "an agent erases what is its own, and the owner of the space everything"
+        )
     if selection.turn is not None:
         hint = "copy an address that `search`, `page` or `audit` displays; the id of a page is no turn"
     elif selection.page is not None:
