@@ -153,6 +153,8 @@ def test_a_turn_is_erased_by_the_address_that_search_and_page_print(store: Path)
     left = run("page", address, *at)
     assert "boiler" not in left
     assert all(words in left for words in ("kettle", "toaster", "Nothing"))
+    for again in (["--dry-run"], ["--reason", "wrong", "--yes"]):
+        assert "nothing: the words were erased before" in run("erase", *at, "--turn", address, *again)
 
 
 def test_of_many_turns_that_would_go_the_first_are_shown(store: Path) -> None:

@@ -92,10 +92,9 @@ def _shorten(text: str) -> str:
 
 def _plan_table(receipt: tiermem.Receipt) -> Table:
     """What would go: of the rows of a receipt those that are known before."""
-    turns, pages = receipt.erasure.turns, receipt.erasure.pages
     return pairs(
         [
-            ("would erase", f"{counted(len(turns), 'turn')} on {counted(len(pages), 'page')}"),
+            ("would erase", _what_is_erased(receipt)),
             ("to go with it", _what_went(receipt)),
             *_what_stays(receipt),
             ("to look for", counted(receipt.leftovers.phrases, "phrase")),
@@ -125,7 +124,7 @@ def _receipt(receipt: tiermem.Receipt) -> Table:
     )
     return pairs(
         [
-            ("erased", f"{counted(len(erasure.turns), 'turn')} on {counted(len(erasure.pages), 'page')}"),
+            ("erased", _what_is_erased(receipt)),
             ("gone with it", _what_went(receipt)),
             *_what_stays(receipt),
             ("index", erasure.index),
@@ -153,6 +152,13 @@ def _not_looked_for(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
         rows.append(("also said", f"some of the words, in {counted(len(also), 'turn')} that stay: {first}"))
     alone = f"; {counted(silent, 'turn')} without words that are theirs alone" if silent else ""
     return [*rows, ("not looked for", receipt.not_looked_for + alone)]
+
+
+def _what_is_erased(receipt: tiermem.Receipt) -> str:
+    turns, pages = receipt.erasure.turns, receipt.erasure.pages
+    if not turns:
+        return "nothing: the words were erased before"
+    return f"{counted(len(turns), 'turn')} on {counted(len(pages), 'page')}"
 
 
 def _what_went(receipt: tiermem.Receipt) -> str:
