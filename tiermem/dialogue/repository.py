@@ -8,6 +8,7 @@ from __future__ import annotations
 import configparser
 import hashlib
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 _NETWORK = ("//", "\\\\")
@@ -56,7 +57,7 @@ def repository_root(path: str) -> Path | None:
     if path.startswith(_NETWORK) or not start.is_absolute():
         return None
     try:
-        return next((place for place in (start, *start.parents) if (place / ".git").exists()), None)
+        return next((place for place in chain([start], start.parents) if (place / ".git").exists()), None)
     except (OSError, ValueError):
         return None  # a folder that may not be read is of no known repository
 
