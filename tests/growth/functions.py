@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -26,6 +27,8 @@ from tests.text.dialogue import page_of
 from tiermem.dialogue.date_order import NumericDate
 from tiermem.dialogue.formats import READERS, Reader
 from tiermem.dialogue.formats import Source as OpenedFile
+from tiermem.dialogue.formats.agent_turns import AgentTurn, Place, Transcript
+from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.speakers import NameBeforeColon
 from tiermem.embedding.words import Stems, WordPieces
 from tiermem.errors import TierMemError
@@ -87,12 +90,16 @@ LATER = SAID.replace(year=SAID.year + 1)
 QUESTION = "How many dogs did Ann have in Oslo before 7 May 2023, and what did she say of them?"
 
 TAKES_NO_TEXT = {
+    "tiermem.dialogue.agent_folders.transcript_folders": "takes the name of an agent",
+    "tiermem.dialogue.agent_folders.transcripts_in": "takes a path",
     "tiermem.dialogue.archive.is_archive": "takes bytes, of which it looks at four",
     "tiermem.dialogue.archive.read_archive": "takes bytes; the texts in them go to the readers",
     "tiermem.dialogue.packed.unpack": "takes bytes",
     "tiermem.dialogue.packed.read_unpacked": "takes a stream of bytes",
     "tiermem.dialogue.database.is_database": "takes bytes, of which it looks at sixteen",
     "tiermem.dialogue.database.as_json": "takes bytes; the texts in them go to a reader",
+    "tiermem.dialogue.database.choose_tables": "takes bytes, of which it reads the names of tables",
+    "tiermem.dialogue.database.with_log": "takes bytes and a path",
     "tiermem.dialogue.formats.memories.by_session": "takes turns",
     "tiermem.dialogue.formats.memories.read_entries": "takes entries, and what reads each",
     "tiermem.dialogue.formats.source.alone": "takes sessions",
@@ -148,6 +155,37 @@ def _reading(reader: Reader) -> Callable[[str], Any]:
 
 def _items(text: str) -> OpenedFile:
     return OpenedFile(name="chat", text=json.dumps({"items": [{"text": text}] * 3}), session="s")
+
+
+def _lines_of_json(text: str) -> OpenedFile:
+    """A transcript that has the text in one record, each line of it in another, and is cut off."""
+    records = [json.dumps({"type": part, "text": part}) for part in (text, *text.split("\n")[:2_000])]
+    return OpenedFile(name="chat.jsonl", text="\n".join([*records, json.dumps(text)[:-1]]), session="s")
+
+
+def _path(text: str) -> str:
+    """An absolute path of many folders, none of which is there."""
+    return f"/nowhere/{text.replace(' ', '/')}"
+
+
+def agent_turn(text: str) -> AgentTurn:
+    return AgentTurn(
+        record=text,
+        author="agent",
+        kind="tool_call",
+        text=text,
+        said_at=SAID,
+        place=Place(agent="codex"),
+        path=text,
+        question=text,
+        thinking=text,
+    )
+
+
+def agent_session(text: str) -> DialogueSession:
+    """A session of a coding agent whose repository and directory are the text."""
+    turns = [turn("Weave."), replace(turn(text), metadata={"repository": text, "directory": f"/{text}"})]
+    return DialogueSession(session=SessionId("s"), turns=tuple(turns), has_records=True)
 
 
 def source(text: str) -> Source:
@@ -320,6 +358,15 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Block": lambda text: candidates_on_pages([page(text).lines[1].seq], [page(text)]).block,
     "Lexicon": lambda _: Stems(),
     "RankingOptions": lambda _: RankingOptions(),
+    "AgentTurn": agent_turn,
+    "Sequence[AgentTurn]": lambda text: [agent_turn(line) for line in (text, *text.split("\n")[:2_000])],
+    "frozenset[str]": lambda text: frozenset({text}),
+    "Callable[[str], str]": lambda _: str.strip,
+    "DialogueSession": agent_session,
+    "Iterable[Conversation]": lambda text: [
+        Conversation(space_hint=None, sessions=(agent_session(line),))
+        for line in (text, *text.split("\n")[:2_000])
+    ],
     "Iterable[TakenBack]": lambda text: [
         TakenBack(
             span=Span(page_id=page(text).id, start=at, end=at + 20), reason="wrong", unit_id=UnitId("u1:x")
@@ -385,6 +432,21 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
     },
     "tiermem.dialogue.formats.slack.read_archive": lambda text: {
         "files": {"users.json": "[]", f"{text}/2024-05-14.json": "[]"}
+    },
+    "tiermem.dialogue.formats.agent_turns.first_records": lambda text: {"source": _lines_of_json(text)},
+    "tiermem.dialogue.formats.agent_turns.transcript_lines": lambda text: {
+        "source": _lines_of_json(text),
+        "transcript": Transcript(),
+    },
+    "tiermem.dialogue.repository.repository_of": lambda text: {"directory": _path(text)},
+    "tiermem.dialogue.agent_spaces.space_of_directory": lambda text: {
+        "directory": _path(text),
+        "spaces": (text,),
+    },
+    "tiermem.dialogue.repository.repository_root": lambda text: {"path": _path(text)},
+    "tiermem.dialogue.ignored_paths.find_ignored_paths": lambda text: {
+        "paths": [_path(line) for line in (text, *text.split("\n")[:2_000])],
+        "patterns": ("*.pem", "private/*"),
     },
     "tiermem.trust.stamp_turns": lambda text: {
         "turns": [turn(text)],
