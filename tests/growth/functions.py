@@ -22,6 +22,7 @@ from pagestore.tokens import EstimateCounter
 from tests.growth.expressions import modules
 from tests.growth.measure import growth
 from tests.growth.texts import KINDS
+from tests.growth.transcripts import TRANSCRIPTS
 from tests.reasoning.learned import splitting
 from tests.text.dialogue import page_of
 from tiermem.dialogue.date_order import NumericDate
@@ -147,7 +148,8 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 def _reading(reader: Reader) -> Callable[[str], Any]:
     def read(text: str) -> Any:
-        opened = OpenedFile(name="chat", text=text, session="s")
+        made = TRANSCRIPTS.get(reader.name, str)(text)
+        opened = OpenedFile(name="chat", text=made, session="s", keep_thinking=True)
         return reader.read(opened) if reader.knows(opened) else None
 
     return read
