@@ -456,13 +456,14 @@ def _add_queued_prompts(reading: _Reading) -> None:
     """Add the queued prompts that are in no other record, where they went to the agent."""
     records = {turn.record for turns in reading.transcript.turns.values() for turn in turns}
     prompts = sorted(reading.prompts)
+    queued_words = {one.turn.text.strip() for one in reading.queued}
     kept: list[_QueuedPrompt] = []
     blocks: Counter[str] = Counter()
     for one in sorted(reading.queued, key=lambda queued: not queued.is_attachment):
         words = one.turn.text.strip()
-        same = _same_prompt(one, prompts, {other.turn.text.strip() for other in reading.queued})
+        same = _same_prompt(one, prompts, queued_words)
         if same is not None and same[1] == words:
-            prompts.remove(same)
+            del prompts[bisect.bisect_left(prompts, same)]
         if same is None and one.source_record not in records:
             kept.append(replace(one, turn=replace(one.turn, block=blocks[one.turn.record])))
             blocks[one.turn.record] += 1
@@ -484,12 +485,12 @@ def _same_prompt(
     the same words may be typed again later.
     """
     words = queued.turn.text.strip()
-    for line, prompt in prompts:
-        if line >= queued.start:
-            if prompt == words or f"\n{words}\n" in f"\n{prompt}\n":
-                return line, prompt
-            if line > queued.line and prompt not in others:
-                return None
+    for at in range(bisect.bisect_left(prompts, (queued.start, "")), len(prompts)):
+        line, prompt = prompts[at]
+        if prompt == words or f"\n{words}\n" in f"\n{prompt}\n":
+            return line, prompt
+        if line > queued.line and prompt not in others:
+            return None
     return None
 
 
@@ -506,19 +507,17 @@ def _abandoned_records(reading: _Reading) -> frozenset[str]:
         last[parent] = uuid
     if not left:
         return frozenset()
-    return frozenset(uuid for uuid in reading.parents if _is_below(uuid, left, reading.parents))
-
-
-def _is_below(uuid: str, left: set[str], parents: Mapping[str, str]) -> bool:
-    """Whether a record or one above it is among those; parents may run in a circle."""
-    seen: set[str] = set()
-    at: str | None = uuid
-    while at is not None and at not in seen:
-        if at in left:
-            return True
-        seen.add(at)
-        at = parents.get(at)
-    return False
+    is_left = dict.fromkeys(left, True)
+    for uuid in reading.parents:
+        path: list[str] = []
+        at: str | None = uuid
+        while at is not None and at not in is_left:
+            is_left[at] = False  # until it is known; parents may run in a circle
+            path.append(at)
+            at = reading.parents.get(at)
+        if at is not None and is_left[at]:
+            is_left.update(dict.fromkeys(path, True))
+    return frozenset(uuid for uuid in reading.parents if is_left[uuid])
 
 
 READER = Reader(name=AGENT, knows=_knows, read=_read)

@@ -78,11 +78,9 @@ def _lines(source: Source, transcript: Transcript) -> tuple[Mapping[str, Any], l
                 header = header or line
                 messages.update((str(one.get("id")), one) for one in objects_in(line.get("messages")))
             elif "$rewindTo" in line:
-                names = list(messages)
-                at = names.index(line["$rewindTo"]) + 1 if line["$rewindTo"] in names else 0
-                for name in names[at:]:
+                while messages and next(reversed(messages)) != line["$rewindTo"]:
                     transcript.left_out["message that a rewind took back"] += 1
-                    del messages[name]
+                    messages.popitem()
             elif isinstance(line.get("type"), str):
                 messages[text_in(line.get("id")) or f"line-{number}"] = line
             elif "$set" not in line:
