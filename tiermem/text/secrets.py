@@ -281,6 +281,9 @@ SECRET_FORMATS = (
     ),
 )
 """The formats, at most forty; what is more specific comes first."""
+_FORMATS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
+    (one.name, one.marks, re.compile(one.pattern)) for one in SECRET_FORMATS
+)
 
 
 class SecretFilter:
@@ -290,8 +293,7 @@ class SecretFilter:
     """
 
     def __init__(self, own: Iterable[str] = ()) -> None:
-        self._formats = tuple((one.name, one.marks, re.compile(one.pattern)) for one in SECRET_FORMATS)
-        self._formats += tuple((_OWN, (), _own_pattern(pattern)) for pattern in own)
+        self._formats = (*_FORMATS, *((_OWN, (), _own_pattern(pattern)) for pattern in own))
 
     def redact(self, text: str) -> tuple[str, Counter[str]]:
         """Return the text without secrets, and how many of each kind were replaced."""
