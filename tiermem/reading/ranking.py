@@ -3,8 +3,8 @@
 The index brings some hundred candidates (`Index.turns`). Each gets one score, a weighted sum of
 
 - how near it is in meaning: its best sentence, and the turn together with the one before it on its page;
-- how many of the question's words are said there (own) and there or right beside (coverage), synonyms
-  counting in part, rare words counting more, and how strongly the conversation around holds them (around);
+- how many of the question's words are said there or right beside, synonyms counting in part, rare words
+  counting more (coverage), and how strongly the conversation around holds them (around);
 - whether the one person whom the question names is speaking; where it names no one, the user, who asks;
 - whether a question for a time meets a turn that states one;
 - whether it was said at a time when events of the days that the question names ("last Saturday", counted from
@@ -55,8 +55,6 @@ class RankingOptions:
     """The cosine of its best sentence."""
     coverage: float = 4.0
     """The share of the question's words, by rarity, that it and the turns beside it say."""
-    own: float = 4.0
-    """The share that it says itself. Chosen on LoCoMo and REALTALK, where 3 to 6 find about as much."""
     around: float = 4.0
     """The BM25 score of the conversation around it, as a share of the rarity of the question's words."""
     named: float = 2.5
@@ -94,8 +92,7 @@ def score_rows(question: TurnQuery, found: Candidates, cover: CoverRows, options
     # Of a row without vectors coverage comes near to what they would say (measured).
     unseen = options.meaning * own + (options.exchange + options.around) * coverage
     similarity = np.where(np.isnan(found.meaning), unseen, seen)
-    said = options.coverage * coverage + options.own * own
-    scores: Scores = similarity + said + _worth_of_rows(question, found, options)
+    scores: Scores = similarity + options.coverage * coverage + _worth_of_rows(question, found, options)
     return scores
 
 
