@@ -37,8 +37,10 @@ def wheel() -> dict[Path, Path]:
     return wheel_files()
 
 
-def test_the_wheel_brings_two_packages_and_takes_nobody_elses_name(wheel: dict[Path, Path]) -> None:
-    assert {name.parts[0] for name in wheel} == {"tiermem", "pagestore"}
+def test_the_wheel_brings_two_packages_and_the_hook_and_takes_no_other_name(
+    wheel: dict[Path, Path],
+) -> None:
+    assert {name.parts[0] for name in wheel} == {"tiermem", "pagestore", "tiermem_hook.py"}
 
 
 def test_the_wheel_has_evaluation_and_prompts_and_no_research(wheel: dict[Path, Path]) -> None:
@@ -52,7 +54,7 @@ def test_the_wheel_has_evaluation_and_prompts_and_no_research(wheel: dict[Path, 
 def test_nothing_installed_points_at_what_is_not() -> None:
     targets = [*PROJECT["scripts"].values()]
     targets += [one for group in PROJECT.get("entry-points", {}).values() for one in group.values()]
-    assert {target.partition(".")[0] for target in targets} == {"tiermem"}
+    assert {target.partition(".")[0] for target in targets} == {"tiermem", "tiermem_hook:main"}
 
 
 @pytest.mark.parametrize("command", ["-m eval systems", "-m tiermem eval systems"])

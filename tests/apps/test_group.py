@@ -17,7 +17,7 @@ from tiermem.storage import parse_place
 
 runner = CliRunner()
 
-NO_COMMANDS = {"__init__", "__pycache__", "app", "group", "options", "checkpoint_files"}
+NO_COMMANDS = {"__init__", "__pycache__", "app", "group", "options", "read_files", "checkpoint_files"}
 """What else lies in the folder of the commands."""
 
 
@@ -27,7 +27,7 @@ def test_help_names_every_command() -> None:
     assert all(f"│ {command} " in result.output for command in COMMANDS)
 
 
-OTHERWISE = {"eval", "keys", "look", "mcp", "serve"}
+OTHERWISE = {"eval", "hook", "keys", "look", "mcp", "serve"}
 """Groups of commands, and servers that speak a protocol."""
 
 

@@ -115,8 +115,8 @@ def test_the_folders_of_other_agents_are_found(tmp_path: Path, monkeypatch: pyte
 
 
 def test_without_files_the_error_says_what_to_give(tmp_path: Path) -> None:
-    refused = tiermem(tmp_path / "memory", "ingest", code=1)
-    assert "--from claude-code" in refused.stderr
+    refused = tiermem(tmp_path / "memory", "ingest", code=2)
+    assert "sessions are read with --from" in " ".join(refused.output.replace("│", " ").split())
 
 
 def test_turns_that_a_fork_copied_are_counted(tmp_path: Path) -> None:

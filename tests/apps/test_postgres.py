@@ -123,6 +123,7 @@ def test_the_guide_lists_the_commands_that_need_a_directory_and_they_say_what_to
     there, file = ("--store", url), str(tmp_path / "file")
     refused = {
         "backup": ((url, file), "`pg_dump --schema tiermem` writes all of it"),
+        "hook": (("status", *there), "`tiermem ingest --from` reads the sessions"),
         "keys": (("list", *there), "name the file of keys with --keys"),
         "restore": ((file, url), "`pg_restore` reads what `pg_dump` wrote"),
         "serve": (there, "name the file of keys with --keys"),

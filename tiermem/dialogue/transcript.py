@@ -33,8 +33,9 @@ _OPENING = re.compile(
 )
 _STAMP = re.compile(r"\[([^\]]{1,60})\]")
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
-_RULED = re.compile(r"[=~–—-]{2,}+(?P<title>[^=~–—-].{1,100}[^=~–—-])[=~–—-]{2,}+")
-"""A title between rules: `--- 4 May 2025 ---`. It is a heading where it tells a date."""
+_RULES = "=~–—-"
+"""What rules around a title are made of: `--- 4 May 2025 ---`."""
+_LONGEST_TITLE = 102
 _SESSION = re.compile(r"(?:session|conversation|chat|call|meeting|day|part)\b", re.IGNORECASE)
 _LONGEST_NAME = 5
 """A speaker has at most this many words; a longer run before a colon is a sentence."""
@@ -110,11 +111,23 @@ def _numeric_date(line: str) -> NumericDate | None:
     """The date in numbers in the stamp or the heading that a line is or begins with."""
     if line[:1].isspace() or (len(line) > _LONGEST_HEADING and not line.startswith("[")):
         return None
-    stamp, heading = _STAMP.match(line), _HEADING.fullmatch(line) or _RULED.fullmatch(line.rstrip())
-    runs = (
-        [stamp[1]] if stamp is not None else _word_runs(heading["title"]) if heading is not None else [line]
-    )
+    stamp, title = _STAMP.match(line), _heading_title(line)
+    runs = [stamp[1]] if stamp is not None else _word_runs(title) if title is not None else [line]
     return next((found[0] for run in runs if (found := numeric_date(run.strip("[]() \t"))) is not None), None)
+
+
+def _heading_title(line: str) -> str | None:
+    """The title of a heading, or of a line between rules; `None` of any other line."""
+    heading = _HEADING.fullmatch(line)
+    return heading["title"] if heading is not None else _ruled_title(line)
+
+
+def _ruled_title(line: str) -> str | None:
+    """The title between rules of at least two characters; `None` where there are none."""
+    plain = line.rstrip()
+    title = plain.strip(_RULES)
+    before, after = len(plain) - len(plain.lstrip(_RULES)), len(plain) - len(plain.rstrip(_RULES))
+    return title if min(before, after) >= 2 and 3 <= len(title) <= _LONGEST_TITLE else None
 
 
 def _is_unread_date(line: str, order: DateOrder | None) -> bool:
@@ -124,8 +137,8 @@ def _is_unread_date(line: str, order: DateOrder | None) -> bool:
     """
     if line[:1].isspace() or len(line) > _LONGEST_HEADING or _opening(line) is not None:
         return False
-    heading = _HEADING.fullmatch(line) or _RULED.fullmatch(line.rstrip())
-    title = heading["title"] if heading is not None else line.strip("[]() \t")
+    heading = _heading_title(line)
+    title = heading if heading is not None else line.strip("[]() \t")
     if _date_in(title, order) is not None or len(title.split()) > _LONGEST_DATE:
         return False
     if heading is None and len(title.split()) > _MOST_BARE_WORDS:
@@ -151,7 +164,7 @@ def _read_line(reading: _Reading, line: str) -> None:
     if title is not None:
         reading.new_session(_date_in(title, reading.order))
         return
-    if (line.startswith("#") or _RULED.fullmatch(line.rstrip())) and _is_unread_date(line, reading.order):
+    if (line.startswith("#") or _ruled_title(line)) and _is_unread_date(line, reading.order):
         reading.new_session(None)  # what follows was not said on the day of the heading before
         return
     opening = None if indented else _opening(line)
@@ -212,9 +225,9 @@ def _heading(line: str, order: DateOrder | None, *, first: bool) -> str | None:
     if found is not None:
         title = found["title"]
         return title if first or _SESSION.match(title) or _date_in(title, order) else None
-    ruled = _RULED.fullmatch(line.rstrip())
+    ruled = _ruled_title(line)
     if ruled is not None:
-        return ruled["title"] if first or _date_in(ruled["title"], order) else None
+        return ruled if first or _date_in(ruled, order) else None
     bare = line.strip("[]() \t")
     return bare if _is_time(bare, order) else None
 

@@ -133,7 +133,7 @@ def _state(events: Collection[str]) -> str:
 
 
 def _directory(store: StorePlace) -> Path:
-    store.require_directory("hook", instead="a store in a directory")
+    store.require_directory("hook", instead="`tiermem ingest --from` reads the sessions")
     return Path(str(store))
 
 

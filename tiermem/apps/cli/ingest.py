@@ -14,6 +14,7 @@ from rich.table import Table
 
 import tiermem
 from pagestore import SessionId
+from pagestore.errors import NotAStore
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_ERROR, complain, remark
 from tiermem.apps.cli.read_files import describe_left_out, read_files
@@ -150,6 +151,10 @@ def ingest(
     most can.
     """
     known = options.key_values("--metadata", metadata)
+    if not files and of_agent is None:
+        raise typer.BadParameter(
+            "name files, or the coding agent whose sessions are read with --from", param_hint="'FILE...'"
+        )
     read = read_files(
         files or [],
         of_agent,
@@ -208,8 +213,10 @@ def ingest(
 
 def _spaces_of(store: StorePlace) -> tuple[str, ...]:
     """The spaces of a store; none where there is no store yet."""
-    is_there = store.directory is None or (store.directory / "FORMAT").exists()
-    return tiermem.spaces(store.address) if is_there else ()
+    try:
+        return tiermem.spaces(store.address)
+    except NotAStore:
+        return ()
 
 
 _MOST_LISTED = 20
