@@ -18,7 +18,7 @@ from tiermem.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _QuestionWithEvidence:
     """A question with the sessions of its evidence, by their ids in its case."""
 
     question: LabelledQuestion
@@ -41,13 +41,13 @@ class Piled(DatasetView):
     def cases(self) -> Iterator[Case]:
         """One case, its sessions in order of time. Raises `InvalidInput` where no question fits into it."""
         found: dict[str, Session] = {}
-        asked: list[_Asked] = []
+        asked: list[_QuestionWithEvidence] = []
         for case in self._dataset.cases():
             names = {one.id: _name(case, one) for one in case.sessions}
             for one in case.sessions:
                 found.setdefault(names[one.id], one)
             asked += (
-                _Asked(question, {one: names[one] for one in question.evidence_sessions})
+                _QuestionWithEvidence(question, {one: names[one] for one in question.evidence_sessions})
                 for question in case.questions
             )
         size = len(found) if self._sessions is None else min(self._sessions, len(found))
@@ -61,7 +61,7 @@ class Piled(DatasetView):
         yield Case(
             id=CaseId("pile"),
             sessions=tuple(replace(found[name], id=ids[name]) for name in chosen),
-            questions=tuple(_moved(one, ids) for one in kept),
+            questions=tuple(_with_pile_ids(one, ids) for one in kept),
             official={ids[name]: name for name in chosen},
         )
 
@@ -80,9 +80,9 @@ def _began(session: Session) -> datetime:
     return began if began.tzinfo else began.replace(tzinfo=UTC)
 
 
-def _fitting(asked: Sequence[_Asked], *, most: int) -> list[_Asked]:
+def _fitting(asked: Sequence[_QuestionWithEvidence], *, most: int) -> list[_QuestionWithEvidence]:
     """The questions that have evidence, in order, as many as have it in no more than `most` sessions."""
-    kept: list[_Asked] = []
+    kept: list[_QuestionWithEvidence] = []
     evidence: set[str] = set()
     for one in asked:
         together = evidence.union(one.evidence.values())
@@ -92,7 +92,7 @@ def _fitting(asked: Sequence[_Asked], *, most: int) -> list[_Asked]:
     return kept
 
 
-def _moved(one: _Asked, ids: Mapping[str, SessionId]) -> LabelledQuestion:
+def _with_pile_ids(one: _QuestionWithEvidence, ids: Mapping[str, SessionId]) -> LabelledQuestion:
     """The question, its evidence by the ids of the pile."""
     to = {old: ids[name] for old, name in one.evidence.items()}
     question = one.question

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ from tests.apps.test_commands import tiermem as run_command
 from tests.dialogue.transcripts import ClaudeCode
 from tiermem.apps.cli.app import app
 from tiermem.apps.hooks import settings
-from tiermem.apps.hooks.drain import drain_spool
+from tiermem.apps.hooks.drain import drain_spool, open_and_store
 from tiermem.apps.hooks.events import read_spool
+from tiermem.dialogue import DialogueSession
 from tiermem.dialogue.agent_spaces import repository_space
 from tiermem.errors import InvalidInput
 
@@ -51,8 +53,8 @@ def repository(folder: Path) -> Path:
     return folder
 
 
-def session(folder: Path, *prompts: str, cwd: Path) -> Path:
-    log = ClaudeCode("s1", cwd=str(cwd))
+def session(folder: Path, *prompts: str, cwd: Path, name: str = "s1") -> Path:
+    log = ClaudeCode(name, cwd=str(cwd))
     for prompt in prompts:
         log.user(prompt)
         log.reply("Done.")
@@ -213,17 +215,35 @@ def test_a_process_that_is_killed_before_it_removes_events_leaves_nothing_twice(
     event(store, "UserPromptSubmit", prompt="Only here.", transcript_path=str(transcript))
     event(store, "SessionEnd", transcript_path=str(transcript))
 
-    def killed(*_: Any, **__: Any) -> None:
+    def raise_interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "unlink", killed)
+        patched.setattr(Path, "unlink", raise_interrupt)
         with pytest.raises(KeyboardInterrupt):
             drain_spool(store, now=NOW)
     assert len(read_spool(store).events) == 2
     drain_spool(store, now=NOW)
     assert sorted(turns_of(store, "default")) == ["Done.", "Only here.", "Weave a rug."]
     assert read_spool(store).events == ()
+
+
+def test_a_space_that_refuses_sessions_holds_no_other_up(store: Path, tmp_path: Path) -> None:
+    loom, elsewhere = repository(tmp_path / "loom"), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    baked = session(elsewhere, "Bake a cake.", cwd=elsewhere, name="s2")
+    event(store, "Stop", transcript_path=str(session(tmp_path, "Weave a rug.", cwd=loom)))
+    event(store, "Stop", transcript_path=str(baked), session_id="s2")
+
+    def refuse_loom(space: str, sessions: Sequence[DialogueSession]) -> int:
+        if space.startswith("loom-"):
+            raise InvalidInput("not these")
+        return open_and_store(store, space, sessions)
+
+    done = drain_spool(store, now=NOW, store_sessions=refuse_loom)
+    assert (done.stored, done.events, done.waiting) == ({"default": 2}, 1, 1)
+    assert "not these" in done.problems[0]
+    assert drain_spool(store, now=NOW).waiting == 0
 
 
 def test_one_process_drains_at_a_time(store: Path, tmp_path: Path) -> None:

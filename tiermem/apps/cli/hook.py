@@ -133,8 +133,7 @@ def _state(events: Collection[str]) -> str:
 
 
 def _directory(store: StorePlace) -> Path:
-    store.require_directory("hook", instead="`tiermem ingest --from` reads the sessions")
-    return Path(str(store))
+    return store.require_directory("hook", instead="`tiermem ingest --from` reads the sessions")
 
 
 def _read(file: Path) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,11 @@ from pagestore.errors import Locked
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import remark
 from tiermem.errors import IndexLocked, InvalidInput
+
+if TYPE_CHECKING:
+    from tiermem.dialogue import DialogueSession
+
+log = logging.getLogger("tiermem.mcp")
 
 
 def mcp(
@@ -54,9 +59,7 @@ def mcp(
         async with memory:
             seen = memory if place.agent is None else memory.as_agent(place.agent)
             drain = (
-                None
-                if looks or place.store.directory is None
-                else partial(_drain, place.store.directory, memory)
+                None if looks or place.store.directory is None else _SpoolDrain(place.store.directory, memory)
             )
             made = server(seen, read_only=looks, as_user=as_user, stamps=stamps, before_call=drain)
             if http is None:
@@ -79,29 +82,49 @@ def _space_of_repository(place: options.Place) -> str:
     return space_of_directory(str(Path.cwd()), spaces) or OUTSIDE
 
 
-async def _drain(store: Path, memory: tiermem.AsyncMemory) -> None:
-    """Take in what hooks have written, into the memory that is open too; what fails is left for later."""
-    from anyio import from_thread, to_thread
+class _SpoolDrain:
+    """Takes in what hooks have written, into the memory that is open too, whenever there is a new event.
 
-    from tiermem.apps.hooks.drain import conversation_of, drain_spool, open_and_store
-    from tiermem.apps.hooks.events import has_events
-    from tiermem.dialogue import DialogueSession
+    What fails is in the log of the process, and is tried again with the next event.
+    """
 
-    async def ingest(sessions: Sequence[DialogueSession]) -> int:
-        return sum(added.new for _, added in await memory.ingest([conversation_of(sessions)]))
+    def __init__(self, store: Path, memory: tiermem.AsyncMemory) -> None:
+        self._store = store
+        self._memory = memory
+        self._newest = ""
 
-    def store_sessions(space: str, sessions: Sequence[DialogueSession]) -> int:
-        if space == memory.space:
-            return from_thread.run(ingest, sessions)
-        return open_and_store(store, space, sessions)
+    async def __call__(self) -> None:
+        from anyio import to_thread
 
-    if has_events(store):
+        from tiermem.apps.hooks.drain import drain_spool
+        from tiermem.apps.hooks.events import newest_event
+
+        newest = newest_event(self._store)
+        if newest <= self._newest:
+            return
+        self._newest = newest
         try:
-            await to_thread.run_sync(
-                lambda: drain_spool(store, now=datetime.now(UTC), store_sessions=store_sessions)
+            done = await to_thread.run_sync(
+                lambda: drain_spool(self._store, now=datetime.now(UTC), store_sessions=self._store_sessions)
             )
         except Locked:
             return  # another process takes them in
+        for problem in done.problems:
+            log.warning("%s", problem)
+
+    def _store_sessions(self, space: str, sessions: Sequence[DialogueSession]) -> int:
+        from anyio import from_thread
+
+        from tiermem.apps.hooks.drain import open_and_store
+
+        if space == self._memory.space:
+            return from_thread.run(self._ingest, sessions)
+        return open_and_store(self._store, space, sessions)
+
+    async def _ingest(self, sessions: Sequence[DialogueSession]) -> int:
+        from tiermem.apps.hooks.drain import conversation_of
+
+        return sum(added.new for _, added in await self._memory.ingest([conversation_of(sessions)]))
 
 
 async def _open_memory(

@@ -22,7 +22,7 @@ from pagestore.errors import Locked
 from tiermem.apps.hooks.events import HookEvent, read_spool, spool_folder
 from tiermem.dialogue import Conversation, DialogueSession, read_dialogue
 from tiermem.dialogue.agent_spaces import space_of_directory, space_of_session
-from tiermem.errors import NotDialogue, NoTurns
+from tiermem.errors import NotDialogue, NoTurns, TierMemError
 from tiermem.text.secrets import SecretFilter
 
 OUTSIDE = "default"
@@ -64,9 +64,9 @@ StoreSessions = Callable[[str, Sequence[DialogueSession]], int]
 def drain_spool(store: Path, *, now: datetime, store_sessions: StoreSessions | None = None) -> DrainResult:
     """Store what the events of a store name, and remove them. Asks no model and no network.
 
-    `store_sessions` opens the space itself by default. A space that another process writes is left for the
-    next time. Raises `Locked` where another process drains, and what `tiermem.spaces` raises where there is
-    no store.
+    `store_sessions` opens the space itself by default. A space in which nothing can be stored, as one that
+    another process writes, is left for the next time. Raises `Locked` where another process drains, and what
+    `tiermem.spaces` raises where there is no store.
     """
     spaces = tiermem.spaces(store)
     with _only_one(store):
@@ -81,14 +81,14 @@ def drain_spool(store: Path, *, now: datetime, store_sessions: StoreSessions | N
                 session=SessionId(_session_of(event)), turns=(_as_turn(event),), has_records=True
             )
             draining.sessions.setdefault(_space_of(event, draining, spaces), []).append(session)
-        stored, locked = _store(draining, store_sessions or partial(open_and_store, store))
-        done = [one for one in ready if _space_of(one, draining, spaces) not in locked]
+        stored, failed = _store(draining, store_sessions or partial(open_and_store, store))
+        done = [one for one in ready if _space_of(one, draining, spaces) not in failed]
         for event in done:
             event.file.unlink(missing_ok=True)
         return DrainResult(
             events=len(done),
             stored=stored,
-            prompts=sum(_space_of(one, draining, spaces) not in locked for one in own),
+            prompts=sum(_space_of(one, draining, spaces) not in failed for one in own),
             waiting=len(waiting) + len(ready) - len(done),
             problems=tuple(draining.problems),
         )
@@ -187,16 +187,16 @@ def _as_turn(event: HookEvent) -> Turn:
 
 
 def _store(draining: _Draining, store_sessions: StoreSessions) -> tuple[dict[str, int], frozenset[str]]:
-    """Store the sessions; returns the new turns by space, and the spaces that another process writes."""
+    """Store the sessions; returns the new turns by space, and the spaces in which nothing could be stored."""
     stored: dict[str, int] = {}
-    locked: set[str] = set()
+    failed: set[str] = set()
     for space, sessions in draining.sessions.items():
         try:
             stored[space] = store_sessions(space, sessions)
-        except Locked as error:
-            locked.add(space)
+        except TierMemError as error:
+            failed.add(space)
             draining.problems.append(f"space {space!r} waits for the next time: {error}")
-    return stored, frozenset(locked)
+    return stored, frozenset(failed)
 
 
 def open_and_store(store: Path, space: str, sessions: Sequence[DialogueSession]) -> int:

@@ -43,9 +43,9 @@ def spool_folder(store: Path) -> Path:
     return store / SPOOL
 
 
-def has_events(store: Path) -> bool:
-    """Whether any event waits."""
-    return next(spool_folder(store).glob("*.json"), None) is not None
+def newest_event(store: Path) -> str:
+    """The name of the newest event that waits; "" where none does."""
+    return max((file.name for file in spool_folder(store).glob("*.json")), default="")
 
 
 def read_spool(store: Path) -> Spool:
