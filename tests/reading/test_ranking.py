@@ -73,6 +73,42 @@ def test_a_question_is_read_without_stop_words_and_without_the_speakers_it_names
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "pages", "share"),
+    [
+        (("Ann", None), ("Ann", None), (0, 0), OPTIONS.continued),
+        (("ANN Lee", None), ("Ann Lee", None), (0, 0), OPTIONS.continued),
+        (("user", "user"), ("user", "user"), (0, 0), OPTIONS.continued),
+        (("Ann", "user"), ("Ann", "user"), (0, 0), OPTIONS.continued),
+        (("Ann", None), ("Bob", None), (0, 0), 1.0),
+        (("Ann Lee", None), ("Ann Moor", None), (0, 0), 1.0),
+        (("user", "user"), ("assistant", "assistant"), (0, 0), 1.0),
+        (("assistant", "assistant"), ("tool", "tool"), (0, 0), 1.0),
+        (("Ann", None), ("Bob", None), (0, 1), 0.0),
+        (("Ann", None), ("Ann", None), (0, 1), 0.0),
+    ],
+)
+def test_an_exchange_counts_as_far_as_the_turn_may_be_a_reply(
+    before: tuple[str, str | None],
+    after: tuple[str, str | None],
+    pages: tuple[int, int],
+    share: float,
+) -> None:
+    turns = [Turn(speaker=name, role=role, text="It rained.") for name, role in (before, after)]
+    rows = [
+        replace(turn_features(page_with(turn, seq, MAIN), 0), page=page)
+        for seq, (turn, page) in enumerate(zip(turns, pages, strict=True))
+    ]
+
+    def score_last(exchange: float) -> float:
+        scores = [np.array([0.5, 0.5]), np.array([0.5, exchange]), np.zeros(2)]
+        found = gather_candidates(pack_without_vectors(rows), [[1], [0]], 2, scores=scores)
+        return float(score_rows(QUESTION, found, cover_by_stems, OPTIONS)[1])
+
+    gained = (score_last(0.9) - score_last(0.5)) / 0.4
+    assert gained == pytest.approx(OPTIONS.exchange * share)
+
+
+@pytest.mark.parametrize(
     ("question", "asker"),
     [
         ("Where did I park my car?", True),

@@ -2,7 +2,8 @@
 
 The index brings some hundred candidates (`Index.turns`). Each gets one score, a weighted sum of
 
-- how near it is in meaning: its best sentence, and the turn together with the one before it on its page;
+- how near it is in meaning: its best sentence, and the turn together with the one before it on its page,
+  which counts less where both have one speaker;
 - how many of the question's words are said there or right beside, synonyms counting in part, rare words
   counting more (coverage), and how strongly the conversation around holds them (around);
 - whether the one person whom the question names is speaking; where it names no one, the user, who asks;
@@ -51,6 +52,10 @@ class RankingOptions:
     """Turns taken from each of the index's three rankings."""
     exchange: float = 6.0
     """The cosine of the turn and the one before it on its page, taken together."""
+    continued: float = 0.25
+    """The share of that cosine, the rest being the turn's own, where both turns have one speaker: what
+    somebody adds is seldom a reply to what they said before.
+    """
     meaning: float = 4.0
     """The cosine of its best sentence."""
     coverage: float = 4.0
@@ -84,16 +89,26 @@ def score_rows(question: TurnQuery, found: Candidates, cover: CoverRows, options
     """The score of each candidate."""
     own, coverage = _cover_candidates(question, found, cover)
     around = found.around / (sum(found.rarity.values()) or 1.0)
-    pages = found.block.rows["page"]
-    # A statement that was stored by itself is a page, and no reply to the one stored before it.
-    is_first = (found.before >= 0) & (pages[found.before] != pages[: len(found)])
-    exchange = np.where(is_first, found.meaning, found.exchange)
+    exchange = _share_of_reply(found, options) * (found.exchange - found.meaning) + found.meaning
     seen = options.exchange * exchange + options.meaning * found.meaning + options.around * around
     # Of a row without vectors coverage comes near to what they would say (measured).
     unseen = options.meaning * own + (options.exchange + options.around) * coverage
     similarity = np.where(np.isnan(found.meaning), unseen, seen)
     scores: Scores = similarity + options.coverage * coverage + _worth_of_rows(question, found, options)
     return scores
+
+
+def _share_of_reply(found: Candidates, options: RankingOptions) -> Scores:
+    """How much of each candidate's exchange counts, 0 to 1."""
+    rows, count, before = found.block.rows, len(found), found.before
+    row_of_label = np.repeat(np.arange(len(rows)), rows["labels"])
+    speakers = np.bincount(row_of_label, found.block.labels, len(rows)) + (rows["flags"] & IS_USER)
+    is_known = speakers[:count] > 0  # else it was said in a role that is not the user's, whichever
+    is_continued = (before >= 0) & is_known & (speakers[before] == speakers[:count])
+    # A statement that was stored by itself is a page, and no reply to the one stored before it.
+    is_first = (before >= 0) & (rows["page"][before] != rows["page"][:count])
+    share: Scores = np.where(is_first, 0.0, np.where(is_continued, options.continued, 1.0))
+    return share
 
 
 def cover_by_stems(words: Sequence[str], block: Block) -> Scores:
