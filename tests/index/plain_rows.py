@@ -29,6 +29,7 @@ class PlainCandidates:
     by_seq: Mapping[int, PlainCandidate]
     named: frozenset[str]
     rarity: Mapping[str, float]
+    total: int
 
 
 class PlainRows:
@@ -78,7 +79,7 @@ class PlainRows:
             )
             for seq in sorted(best)
         }
-        return PlainCandidates(found, named, around_rarity)
+        return PlainCandidates(found, named, around_rarity, len(corpus))
 
     def around(self, row: RowFeatures) -> list[RowFeatures]:
         thread = self.threads[row.session, row.owner]

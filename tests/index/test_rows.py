@@ -102,7 +102,7 @@ def plain_of(found: Candidates) -> PlainCandidates:
         )
         for at in range(len(found))
     }
-    return PlainCandidates(by_seq, found.named, found.rarity)
+    return PlainCandidates(by_seq, found.named, found.rarity, found.total)
 
 
 def rounded(found: PlainCandidates) -> PlainCandidates:

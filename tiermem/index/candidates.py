@@ -21,7 +21,7 @@ class Candidates:
     it, both NaN without vectors. `around` is the BM25 score of the words around.
 
     `rarity` is the IDF of each stem that was looked for, by words around, among the rows that the caller may
-    see. `named` are the asked words that name a speaker there.
+    see, and `total` how many rows these are. `named` are the asked words that name a speaker there.
     """
 
     block: Block
@@ -32,6 +32,7 @@ class Candidates:
     around: Array
     named: frozenset[str]
     rarity: Mapping[str, float]
+    total: int
 
     def __len__(self) -> int:
         return len(self.meaning)
@@ -105,6 +106,7 @@ def gather_candidates(
     scores: Sequence[Array] | None = None,
     named: frozenset[str] = frozenset(),
     rarity: Mapping[str, float] | None = None,
+    total: int = 0,
 ) -> Candidates:
     """Candidates of a block: its first `count` rows, which are in the order in which they were said.
 
@@ -131,4 +133,5 @@ def gather_candidates(
         around=around,
         named=named,
         rarity=rarity or {},
+        total=total,
     )

@@ -128,8 +128,8 @@ class PointIndex(BaseIndex):
         """Which of the labels a speaker of the turns of a corpus has."""
 
     @abstractmethod
-    def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
-        """The IDF of each term among what was said around the turns of a corpus."""
+    def _rarities(self, corpus: PointFilter, total: int, terms: Sequence[int]) -> list[float]:
+        """The IDF of each term among what was said around the turns of a corpus, `total` in number."""
 
     @abstractmethod
     def _mark(self, space: str) -> History: ...
@@ -198,7 +198,8 @@ class PointIndex(BaseIndex):
         labels = self._find_labels(seen.corpus, list(asked))
         named = frozenset(asked[label] for label in labels)
         stems = query_stems(query.text, without=named)
-        rarity = dict(zip(stems, self._rarities(seen.corpus, list(map(dimension, stems))), strict=True))
+        total = self._tally("turns", seen.corpus)
+        rarities = self._rarities(seen.corpus, total, list(map(dimension, stems)))
         then = replace(seen, when=(*seen.when, ("said_at", "said_at", query.periods)))
         filters = (seen, then) if query.periods else (seen,)
         probes = _probes(query.vector, stems, ("words", "around"))
@@ -211,7 +212,8 @@ class PointIndex(BaseIndex):
             probes = _probes(None, stems, ("around",))
             scores = dict(self._rank("turns", replace(seen, among=among), probes, count)[0])
             around = np.array([scores.get(id_, 0.0) for id_ in among])
-        return replace(candidates, around=around, named=named, rarity=rarity)
+        rarity = dict(zip(stems, rarities, strict=True))
+        return replace(candidates, around=around, named=named, rarity=rarity, total=total)
 
     def _gather(
         self, space: SpaceId, query: RowQuery, allowed: RowFilter, found: Collection_[str]

@@ -419,9 +419,9 @@ class PostgresIndex(PointIndex):
     ) -> Mapping[int, Ranking]:
         """BM25 of each entry that has one of the terms, for probes with their numbers."""
         asked = [(n, field, term, weight) for n, field, by in probes for term, weight in by.items()]
-        rarities = self._rarities_of(
-            collection, allowed.corpus, [(field, term) for _, field, term, _ in asked]
-        )
+        total = self._tally(collection, allowed.corpus)
+        terms = [(field, term) for _, field, term, _ in asked]
+        rarities = self._rarities_of(collection, allowed.corpus, total, terms)
         weighted = [
             (n, field, term, weight * rarity)
             for (n, field, term, weight), rarity in zip(asked, rarities, strict=True)
@@ -434,15 +434,14 @@ class PostgresIndex(PointIndex):
         return {n: ranking[:limit] for n, ranking in found.items()}
 
     def _rarities_of(
-        self, collection: Collection, corpus: PointFilter, terms: Sequence[tuple[str, int]]
+        self, collection: Collection, corpus: PointFilter, total: int, terms: Sequence[tuple[str, int]]
     ) -> list[float]:
-        """The IDF of terms of fields among all entries of a corpus."""
+        """The IDF of terms of fields among all entries of a corpus, `total` in number."""
         owners = _owners(corpus)
         parameters = [*_columns(terms, 2), corpus.space, collection, owners, owners]
         rows = self._rows(_HOLDERS.format(field=_FIELD_OF_PROBE), parameters)
         holders = {(str(field), int(term)): int(count) for field, term, count in rows}
-        entries = self._tally(collection, corpus)
-        return [rarity(entries, holders.get(term, 0)) for term in terms]
+        return [rarity(total, holders.get(term, 0)) for term in terms]
 
     def _rows_seen(
         self,
@@ -458,8 +457,8 @@ class PostgresIndex(PointIndex):
         seen, values = _condition(collection, allowed)
         return self._rows(query.format(seen=seen), [*before, *values, *after], settings=settings)
 
-    def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
-        return self._rarities_of("turns", corpus, [("around", term) for term in terms])
+    def _rarities(self, corpus: PointFilter, total: int, terms: Sequence[int]) -> list[float]:
+        return self._rarities_of("turns", corpus, total, [("around", term) for term in terms])
 
     def _tally(self, collection: Collection, allowed: PointFilter) -> int:
         ((count,),) = self._rows_seen(_COUNT, [], collection, allowed)

@@ -244,12 +244,12 @@ class QdrantIndex(PointIndex):
             )
         return {int(hit.value) for hit in found.hits} & set(labels)
 
-    def _rarities(self, corpus: PointFilter, terms: Sequence[int]) -> list[float]:
+    def _rarities(self, corpus: PointFilter, total: int, terms: Sequence[int]) -> list[float]:
         # The score of the turn that a term finds first is the IDF times the weight of the term there.
         requests = [_request(corpus, ("around", {term: 1.0}), 1, with_vector=True) for term in terms]
         with self._translate_errors():
             results = self._client.query_batch_points(self._names["turns"], requests)
-        unsaid = rarity(self._tally("turns", corpus), 0)
+        unsaid = rarity(total, 0)
         first = [next(iter(result.points), None) for result in results]
         return [
             unsaid if hit is None else hit.score / _terms(hit.vector, "around")[term]

@@ -237,6 +237,7 @@ class Rows:
             around=around[numbers],
             named=named,
             rarity=rarities,
+            total=int(corpus.sum()),
         )
 
     def rank_by_meaning(

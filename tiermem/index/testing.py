@@ -340,7 +340,7 @@ class IndexContract:
             numbers += [one for scores in scores_by_id(found).values() for one in scores]
             places = (found.before, found.after)
             numbers += [found.seqs[at] if at >= 0 else -1 for one in places for at in one.tolist()]
-            numbers += found.rarity.values()
+            numbers += [found.total, *found.rarity.values()]
         return named, numbers
 
     async def test_owners_who_may_see_everything_find_what_is_found_without_owners(
@@ -507,6 +507,7 @@ class IndexContract:
         assert 0 < rarity["plant"] < rarity["thunderstorm"] < rarity["harbour"]
         inside = await index.turns(ANN, "planted thunderstorms harbour", limit=3, session=TUESDAY)
         assert inside.rarity == pytest.approx(rarity)
+        assert found.total == inside.total == len(TALK)
         assert turn_ids(inside) == ["105"]
 
     async def test_turns_of_others_and_turns_removed_are_no_candidates(self, index: Index) -> None:

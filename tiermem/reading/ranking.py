@@ -12,7 +12,8 @@ The index brings some hundred candidates (`Index.turns`). Each gets one score, a
   when it is asked) are reported;
 - how much the turn says at all, and whether it only asks.
 
-No signal is normalised over what is stored, so a score does not depend on what else there is. A page is
+No signal is normalised over what is stored. What else there is changes how rare words are, and above
+`RankingOptions.crowd` turns how much the conversation around counts. A page is
 as good as its turns together: the logarithm of the sum of their exponentials, so that two good turns
 count for more than one, and a crowd of poor ones for little.
 """
@@ -62,6 +63,10 @@ class RankingOptions:
     """The share of the question's words, by rarity, that it and the turns beside it say."""
     around: float = 4.0
     """The BM25 score of the conversation around it, as a share of the rarity of the question's words."""
+    crowd: int = 1000
+    """Turns above which `around` counts less, by the square root of their number: the more conversations
+    there are, the more hold the words of a question without being about it (decision 89).
+    """
     named: float = 2.5
     """Said by whom the question names, or by the user where it names no one."""
     time: float = 2.5
@@ -89,6 +94,7 @@ def score_rows(question: TurnQuery, found: Candidates, cover: CoverRows, options
     """The score of each candidate."""
     own, coverage = _cover_candidates(question, found, cover)
     around = found.around / (sum(found.rarity.values()) or 1.0)
+    around = around * math.sqrt(options.crowd / max(found.total, options.crowd))
     exchange = _share_of_reply(found, options) * (found.exchange - found.meaning) + found.meaning
     seen = options.exchange * exchange + options.meaning * found.meaning + options.around * around
     # Of a row without vectors coverage comes near to what they would say (measured).
