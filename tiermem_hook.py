@@ -84,7 +84,7 @@ def keep_event(spool: Path, agent: str, payload: dict[str, object], *, at: datet
 def _drain_in_background(store: str) -> None:
     """Start `tiermem hook drain`, which goes on when the agent and this process have ended."""
     subprocess.Popen(  # noqa: S603  # this interpreter
-        [sys.executable, "-m", "tiermem", "hook", "drain", "--store", store],
+        [sys.executable, "-P", "-m", "tiermem", "hook", "drain", "--store", store],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -321,7 +321,12 @@ def test_hooks_are_installed_run_and_taken_out_again(
     ]
     transcript = session(tmp_path, "Weave a rug.", cwd=tmp_path)
     payload = {"hook_event_name": "Stop", "session_id": "s1", "transcript_path": str(transcript)}
-    subprocess.run(entry["command"], shell=True, input=json.dumps(payload).encode(), check=True)  # noqa: S602
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in ("json.py", "tiermem.py", "tiermem_hook.py"):
+        (project / name).write_text("raise SystemExit('a module of the project')")
+    given = json.dumps(payload).encode()
+    subprocess.run(entry["command"], shell=True, input=given, check=True, cwd=project)  # noqa: S602
     for _ in range(200):
         if not as_json(store, "hook", "status")["waiting"]:
             break
@@ -334,7 +339,7 @@ def test_hooks_are_installed_run_and_taken_out_again(
     assert json.loads(file.read_text()) == OTHERS
 
 
-def test_recorded_payloads_are_kept(store: Path, shared: Path) -> None:
+def test_published_payloads_are_kept(store: Path, shared: Path) -> None:
     files = sorted((shared / "data/agents/claude-code/hooks").glob("*.json"))
     (store / "spool").mkdir()
     for file in files:

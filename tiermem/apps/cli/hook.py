@@ -55,7 +55,8 @@ def install(
     folder = _directory(store)
     if not dry_run:
         tiermem.open(folder, engine="local").close()  # hooks write to a store that is there, and make none
-    command = shlex.join([sys.executable, "-m", "tiermem_hook", agent, str(folder.resolve())])
+    # -P: an agent runs it in the folder of a project, whose modules are none of ours.
+    command = shlex.join([sys.executable, "-P", "-m", "tiermem_hook", agent, str(folder.resolve())])
     _change(agent, project, lambda text: settings.add_hooks(text, command), dry_run=dry_run, output=output)
     if advice := settings.AGENTS[agent].advice:
         remark(advice)
