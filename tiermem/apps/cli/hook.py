@@ -76,7 +76,7 @@ def uninstall(
 def status(
     *, project: Project = None, store: options.Store = options.DEFAULT_STORE, output: options.Output
 ) -> None:
-    """Say where hooks are installed, which events wait, and what could not be kept."""
+    """Say where hooks are installed, which events wait, and what could not be kept or answered."""
     folder = _directory(store)
     tiermem.spaces(folder)  # an error where there is no store
     files = {agent: known.path(project) for agent, known in settings.AGENTS.items()}
@@ -102,7 +102,7 @@ def status(
                 *((agent, f"{_state(installed[agent])} ({file})") for agent, file in files.items()),
                 ("events that wait", f"{len(spool.events):,}{last}"),
                 *(("no event", str(one)) for one in spool.unreadable),
-                *(("not kept", line) for line in spool.failures[-_SHOWN:]),
+                *(("failed", line) for line in spool.failures[-_SHOWN:]),
             ]
         )
 
