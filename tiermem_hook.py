@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from datetime import UTC, datetime
@@ -100,6 +99,8 @@ def _is_new_session(payload: dict[str, object]) -> bool:
 
 def _print_recap(store: str, directory: str) -> None:
     """Print what a new session in a directory is given; raises `RuntimeError` where it cannot be read."""
+    import subprocess  # which takes longer than most events do
+
     done = subprocess.run(  # noqa: S603  # this interpreter
         [sys.executable, "-P", "-m", "tiermem.apps.hooks.start", store, directory],
         stdin=subprocess.DEVNULL,
@@ -116,6 +117,8 @@ def _print_recap(store: str, directory: str) -> None:
 
 def _drain_in_background(store: str) -> None:
     """Start `tiermem hook drain`, which goes on when the agent and this process have ended."""
+    import subprocess  # as above
+
     subprocess.Popen(  # noqa: S603  # this interpreter
         [sys.executable, "-P", "-m", "tiermem", "hook", "drain", "--store", store],
         stdin=subprocess.DEVNULL,
