@@ -412,6 +412,24 @@ def transcripts_command(
     typer.echo(json.dumps([asdict(one) for one in readings]) if as_json else readings_page(readings))
 
 
+@app.command("hooks")
+def hooks_command(
+    *,
+    turns: Annotated[int, typer.Option(min=1, help="Turns of the repository's space.")] = 10_000,
+    runs: Annotated[int, typer.Option(min=1, help="Of a new session, and of the end of a turn.")] = 20,
+    appends: Annotated[int, typer.Option(min=1, help="Runs of a prompt.")] = 200,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the time of hooks of coding agents: to keep an event, and to give a new session its block."""
+    import json
+    from dataclasses import asdict
+
+    from eval.hooks import costs_page, measure_hooks
+
+    costs = list(measure_hooks(turns, runs=runs, appends=appends))
+    typer.echo(json.dumps([asdict(one) for one in costs]) if as_json else costs_page(costs))
+
+
 @app.command("systems")
 def systems_command() -> None:
     """List the systems that can take part."""

@@ -50,7 +50,6 @@ ONE_MEANING = frozenset(
     [
         "Asked",
         "Candidate",
-        "Keywords",
         "LoggedEntry",
         "Passage",
         "Plan",

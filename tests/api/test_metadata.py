@@ -50,7 +50,7 @@ def test_stated_facts_have_metadata_too(open_memory: OpenMemory) -> None:
     unit = memory.remember(SAID, metadata={"by": "form"}).unit
     memory.correct(unit.id, "The boat is moored in Izola.", metadata={"by": "phone"})
     assert [found.text for found in memory.search("Where is the boat moored?", where={"by": "phone"})] == [
-        "The boat is moored in Izola."
+        "user: The boat is moored in Izola."
     ]
 
 

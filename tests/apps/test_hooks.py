@@ -321,7 +321,12 @@ def test_hooks_are_installed_run_and_taken_out_again(
     ]
     transcript = session(tmp_path, "Weave a rug.", cwd=tmp_path)
     payload = {"hook_event_name": "Stop", "session_id": "s1", "transcript_path": str(transcript)}
-    subprocess.run(entry["command"], shell=True, input=json.dumps(payload).encode(), check=True)  # noqa: S602
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in ("json.py", "tiermem.py", "tiermem_hook.py"):
+        (project / name).write_text("raise SystemExit('a module of the project')")
+    given = json.dumps(payload).encode()
+    subprocess.run(entry["command"], shell=True, input=given, check=True, cwd=project)  # noqa: S602
     for _ in range(200):
         if not as_json(store, "hook", "status")["waiting"]:
             break
@@ -334,7 +339,7 @@ def test_hooks_are_installed_run_and_taken_out_again(
     assert json.loads(file.read_text()) == OTHERS
 
 
-def test_recorded_payloads_are_kept(store: Path, shared: Path) -> None:
+def test_published_payloads_are_kept(store: Path, shared: Path) -> None:
     files = sorted((shared / "data/agents/claude-code/hooks").glob("*.json"))
     (store / "spool").mkdir()
     for file in files:
@@ -395,3 +400,120 @@ def test_hooks_of_codex_are_in_a_file_of_its_own(
 def test_a_space_is_named_once(store: Path) -> None:
     done = run_command(store, "mcp", "--repository", "--space", "ann", code=1)
     assert "--space and --repository" in done.output
+
+
+START_OF_SESSION = {"hook_event_name": "SessionStart", "session_id": "s2", "source": "startup"}
+
+
+@pytest.fixture
+def loom(store: Path, tmp_path: Path) -> Path:
+    """A repository with a session that is stored."""
+    folder = repository(tmp_path / "loom")
+    event(store, "Stop", transcript_path=str(session(tmp_path, "Weave a rug.", cwd=folder)))
+    drain_spool(store, now=NOW)
+    return folder
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+@pytest.mark.parametrize("source", ["startup", "clear", "compact", None])
+def test_a_new_session_is_given_what_the_person_said_last(
+    store: Path, loom: Path, agent: str, source: str | None
+) -> None:
+    (below := loom / "src").mkdir()
+    done = run_hook(store, {**START_OF_SESSION, "source": source, "cwd": str(below)}, agent)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b'<tiermem-memory space="loom-')
+    assert b"\n| Weave a rug.\n</tiermem-memory>" in done.stdout
+    assert (len(read_spool(store).events), read_spool(store).failures) == (1, ())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"source": "resume"},
+        {"source": "fork"},
+        {"hook_event_name": "UserPromptSubmit"},
+        {"hook_event_name": "sessionStart"},
+        {"cursor_version": "3.12"},
+        {"cwd": None},
+        {"cwd": "/nowhere"},
+        {"cwd": 7},
+    ],
+)
+def test_no_other_event_and_no_other_directory_is_given_anything(
+    store: Path, loom: Path, other: dict[str, Any]
+) -> None:
+    done = run_hook(store, {**START_OF_SESSION, "cwd": str(loom), **other})
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (len(read_spool(store).events), read_spool(store).failures) == (1, ())
+
+
+def test_a_repository_without_a_space_is_given_nothing(store: Path, tmp_path: Path) -> None:
+    tiermem.open(store, space="other-0123abcd", engine="local").close()
+    done = run_hook(store, {**START_OF_SESSION, "cwd": str(repository(tmp_path / "new"))})
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert read_spool(store).failures == ()
+
+
+def test_a_space_that_is_being_written_is_read(store: Path, loom: Path) -> None:
+    (space,) = (one for one in tiermem.spaces(store) if one.startswith("loom-"))
+    with tiermem.open(store, space=space, engine="local"):
+        done = run_hook(store, {**START_OF_SESSION, "cwd": str(loom)})
+    assert b"Weave a rug." in done.stdout
+
+
+def test_a_store_that_cannot_be_read_stops_no_agent_and_is_displayed(store: Path, loom: Path) -> None:
+    form = (store / "FORMAT").read_text()
+    (store / "FORMAT").write_text("tiermem-store 99\n")
+    done = run_hook(store, {**START_OF_SESSION, "cwd": str(loom)})
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    (failure,) = read_spool(store).failures
+    assert "has format 99" in failure
+    (store / "FORMAT").write_text(form)
+    assert "failed" in run_command(store, "hook", "status").output
+    assert as_json(store, "hook", "status")["failures"] == [failure]
+
+
+def test_a_session_does_not_wait_long_for_what_it_is_given(store: Path, loom: Path) -> None:
+    code = "import tiermem_hook; tiermem_hook._START_SECONDS = 0.001; tiermem_hook.main()"
+    command = [sys.executable, "-c", code, "claude-code", str(store)]
+    given = json.dumps({**START_OF_SESSION, "cwd": str(loom)}).encode()
+    done = subprocess.run(command, input=given, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert "TimeoutExpired" in read_spool(store).failures[0]
+
+
+def test_an_agent_that_does_not_read_what_it_is_given_is_no_error(store: Path, loom: Path) -> None:
+    command = [sys.executable, "-m", "tiermem_hook", "claude-code", str(store)]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1) as hook:
+        assert hook.stdin is not None
+        assert hook.stdout is not None
+        hook.stdout.close()
+        hook.stdin.write(json.dumps({**START_OF_SESSION, "cwd": str(loom)}).encode())
+        hook.stdin.close()
+        assert hook.wait() == 0
+    assert "BrokenPipeError" in read_spool(store).failures[0]
+
+
+def test_what_a_new_session_is_given_is_read_by_a_small_process() -> None:
+    code = "import sys, tiermem.apps.hooks.start; print(*{name.split('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    third_party = set(done.stdout.split()) - sys.stdlib_module_names - {"__main__", "_distutils_hack"}
+    known = {"anyio", "idna", "pagestore", "sniffio", "snowballstemmer", "tiermem"}
+    assert {name for name in third_party if not name.startswith("__editable__")} <= known
+
+
+def test_what_a_hook_gave_is_no_turn_when_it_comes_back(store: Path, loom: Path, tmp_path: Path) -> None:
+    given = run_hook(store, {**START_OF_SESSION, "cwd": str(loom)}).stdout.decode()
+    pasted = f"{given}\nIs that all?"
+    later = session(tmp_path, given, pasted, cwd=loom, name="s2")
+    known: dict[str, Any] = {"session_id": "s2", "transcript_path": str(later), "cwd": str(loom)}
+    for prompt in (given, pasted):
+        event(store, "UserPromptSubmit", prompt=prompt, **known)
+    event(store, "SessionEnd", **known)
+    done = drain_spool(store, now=NOW)
+    assert (done.prompts, done.waiting) == (0, 0)
+    (space,) = done.stored
+    assert [text for text in turns_of(store, space) if text != "Done."] == ["Weave a rug.", "Is that all?"]
+    again = run_hook(store, {**START_OF_SESSION, "cwd": str(loom)}).stdout.decode()
+    assert again.count("Weave a rug.") == 1

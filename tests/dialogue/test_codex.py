@@ -12,6 +12,7 @@ import pytest
 
 import tiermem
 from tests.dialogue.transcripts import Codex, kinds, of_person, only, read_text, turns_of
+from tiermem.text.own_context import HEADING, mark_block
 
 
 def paginated_prompt(log: Codex, words: str) -> None:
@@ -348,3 +349,13 @@ def test_a_session_that_grows_adds_only_what_is_new(tmp_path: Path) -> None:
         paginated_prompt(log, "And lint first.")
         ((_, added),) = memory.ingest(log.read())
         assert (added.new, added.known, added.edited) == (1, 2, 0)
+
+
+def test_what_a_hook_of_memory_gave_is_no_turn() -> None:
+    block = mark_block(f"{HEADING}\n[1] said 2026-03-01; prompt\n| Weave a rug.", "loom-0123abcd")
+    log = Codex()
+    log.message("developer", block)
+    log.message("user", f"<hook_context_sticky>{block}</hook_context_sticky>")
+    log.item("UserMessage", content=[{"type": "text", "text": f"{block}\nBake a cake."}])
+    log.message("user", f"{block}\nBake a cake.")
+    assert [turn.text for turn in turns_of(log.read())] == ["Bake a cake."]

@@ -197,6 +197,7 @@ def test_help_lists_the_commands_of_evaluation_and_no_others() -> None:
         "audit",
         "bench",
         "transcripts",
+        "hooks",
         "systems",
     ]
 

@@ -75,7 +75,6 @@ ROOTS = (
     "tiermem.reading.ranking",
     "tiermem.reading.timeframe",
     "tiermem.reading.quoting",
-    "tiermem.reading.keywords",
     "tiermem.reading.check",
     "tiermem.index.bm25",
     "tiermem.index.encoding",

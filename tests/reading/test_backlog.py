@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -10,13 +11,12 @@ from hypothesis import strategies as st
 
 from pagestore import KeepsPages, Page, PageId, SessionId
 from pagestore.errors import Corrupt
-from tests.reading.world import MAIN, World
+from tests.reading.world import MAIN, SPACE, World
 from tiermem.ledger import Ledger
 from tiermem.ledger.ledger import Unread
 from tiermem.model import Degradation
 from tiermem.reading import Scope
-from tiermem.reading.backlog import Backlog
-from tiermem.reading.keywords import Keywords
+from tiermem.reading.backlog import Backlog, ColdUnits, Waiting
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
@@ -69,13 +69,13 @@ async def test_what_is_said_later_is_added_and_what_was_counted_is_not_read_agai
         await world.say(f"Ann: we met in room {number}", session=SessionId(f"s{number}"))
     await world.ledger.seal()
     backlog = Backlog(ledger)
-    assert (await backlog.after(-1)).turns() == 40
+    assert await (await backlog.after(-1)).count("turns") == 40
     ledger.read_pages.clear()
     await world.say("Bob: the piano is out of tune", session=MAIN)
     waiting = await backlog.after(-1)
-    assert (waiting.turns(), waiting.turns(MAIN)) == (41, 1)
+    assert (await waiting.count("turns"), await waiting.count("turns", MAIN)) == (41, 1)
     (line,) = (await ledger.open_pages(MAIN))[0].lines
-    assert waiting.best_turns(["piano"], None, limit=3) == [str(line.seq)]
+    assert [hit.id for hit in await waiting.find_turns("piano", limit=3)] == [str(line.seq)]
     assert len(ledger.read_pages) == 1
 
 
@@ -87,8 +87,8 @@ async def test_an_index_that_caught_up_leaves_nothing_and_takes_nothing_from_a_q
     await world.project()
     mark = await world.index.mark(world.ledger.indexed_as)
     after = await backlog.after(mark.seq)
-    assert (after.turns(), after.in_words()) == (0, "")
-    assert before.turns() == 1
+    assert (await after.count("turns"), await after.in_words()) == (0, "")
+    assert await before.count("turns") == 1
 
 
 async def test_turns_of_a_page_that_sealed_since_are_not_counted_twice() -> None:
@@ -98,7 +98,18 @@ async def test_turns_of_a_page_that_sealed_since_are_not_counted_twice() -> None
     await backlog.after(-1)
     await world.say("Ann: I saw a stork")
     await world.ledger.seal()
-    assert (await backlog.after(-1)).in_words() == "2 turns"
+    assert await (await backlog.after(-1)).in_words() == "2 turns"
+
+
+async def test_turns_of_a_page_that_seals_while_pages_are_listed_are_not_counted_twice() -> None:
+    world = await World.new()
+    await world.say("Ann: I saw a heron", "Ann: I saw a stork")
+    (opened,) = await world.ledger.open_pages()
+    (page_id,) = await world.ledger.seal()
+    waiting = Waiting(SPACE, -1, ColdUnits(SPACE, world.ledger.tier1))
+    await waiting.put_pages({opened.id: opened, page_id: await world.ledger.page(page_id)}, ())
+    assert await waiting.count("turns") == 2
+    assert len(await waiting.find_turns("saw", limit=9)) == 2
 
 
 async def test_a_page_that_sealed_after_the_index_took_in_its_turns_lacks_none() -> None:
@@ -127,10 +138,9 @@ async def test_the_speakers_of_what_waits_are_known_by_name_and_its_words_by_how
     await world.say("Ann: the ferry was late")
     (first, *_) = (await (await world.look_up()).turns("What did Ann say about the ferry?", limit=9)).turns
     assert first.evidence().text == "Ann: the ferry was late"
-    waiting = await Backlog(world.ledger).after(-1)
-    assert waiting.speakers() == {"ann", "bob"}
-    assert waiting.rarity("ferri", indexed=0, known=None) > waiting.rarity("dog", indexed=0, known=None)
-    assert waiting.rarity("ferri", indexed=1000, known=6.0) > waiting.rarity("ferri", indexed=0, known=None)
+    found = await (await Backlog(world.ledger).after(-1)).candidates("Ann: ferry dog", limit=9)
+    assert found.named == {"ann"}
+    assert found.rarity["ferri"] > found.rarity["dog"]
 
 
 async def test_a_page_that_waits_and_cannot_be_read_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,42 +163,54 @@ async def test_a_page_that_waits_and_cannot_be_read_is_said(monkeypatch: pytest.
     assert [told.fallback for told in found.degradations] == ["their words alone", f"without page {bad}"]
 
 
-@given(
-    texts=st.lists(st.lists(st.sampled_from(ANIMALS), max_size=5), max_size=12),
-    asked=st.sets(st.sampled_from(ANIMALS)),
-)
-def test_texts_added_one_by_one_rank_as_those_given_at_once(texts: list[list[str]], asked: set[str]) -> None:
-    joined = [" ".join(text) for text in texts]
-    grown = Keywords()
-    for text in joined:
-        grown.add(text)
-        grown.rank(asked)
-    assert grown.rank(sorted(asked)) == Keywords(joined).rank(sorted(asked))
+async def test_turns_and_units_of_others_have_no_part_in_what_is_found_or_in_scores() -> None:
+    """The commonest leak is a count: how rare a word is tells whether others said it."""
+    mixed, alone = await World.new(), await World.new()
+    for world, agents in ((mixed, (None, "ann", "bob")), (alone, (None, "ann"))):
+        for agent in agents:
+            for animal in ANIMALS[:4]:
+                await world.say(f"Ann: I saw a {animal} today", agent=agent)
+            await world.say("Ann: the heron and the stork", agent=agent)
+    sees = mixed.ledger.tier1.sees("ann")
+    found = []
+    for world in (mixed, alone):
+        waiting = await Backlog(world.ledger).after(-1)
+        texts = {
+            line.seq: line.turn.text
+            for page in await world.ledger.open_pages()
+            for line in page.lines
+            if line.turn
+        }
+        hits = await waiting.find_turns("heron stork", limit=50, sees=sees)
+        candidates = await waiting.candidates("heron stork", limit=50, sees=sees)
+        found.append(
+            (
+                [(texts[int(hit.id)], hit.score) for hit in hits],
+                [texts[seq] for seq in candidates.seqs],
+                candidates.rarity,
+                await waiting.count("turns", sees=sees),
+                await waiting.in_words(sees=sees),
+            )
+        )
+    assert found[0] == found[1]
+    assert found[0][3] == 10
 
 
-@given(
-    texts=st.lists(
-        st.tuples(st.booleans(), st.lists(st.sampled_from(ANIMALS), max_size=5)), min_size=1, max_size=20
-    ),
-    also=st.booleans(),
-)
-def test_texts_that_may_not_be_seen_have_no_part_in_a_score(
-    texts: list[tuple[bool, list[str]]], also: bool
-) -> None:
-    mixed, alone, shared = Keywords(), Keywords(), {number for number in range(0, len(texts), 3) if also}
-    there = []
-    for number, (hidden, text) in enumerate(texts):
-        mixed.add(" ".join(text), "other" if hidden else "mine")
-        if not hidden or number in shared:
-            alone.add(" ".join(text))
-            there.append(number)
-    shared = {number for number in shared if texts[number][0]}
-    ranked = mixed.rank(ANIMALS, "mine".__eq__, shared)
-    assert [(there.index(number), score) for number, score in ranked] == alone.rank(ANIMALS)
-    if not shared:
-        for animal in ANIMALS:
-            assert mixed.count_holders(animal, "mine".__eq__) == alone.count_holders(animal)
-        assert mixed.count_texts("mine".__eq__) == alone.count_texts()
+async def test_a_unit_that_waits_is_found_by_who_may_see_it_now() -> None:
+    world = await World.new()
+    await world.say("Ann: I saw a heron", agent="bob")
+    (page_id,) = await world.ledger.seal()
+    (unit,) = await world.units(await world.ledger.page(page_id), ("one heron", "heron"))
+    unit = replace(unit, agents=("bob",))
+    backlog = Backlog(world.ledger)
+    waiting = await backlog.after(-1)
+    for agents, count in (("ann", 0), ("bob", 1)):
+        sees = world.ledger.tier1.sees(agents)
+        await waiting.put_units([unit], shared=())
+        assert len(await waiting.find_units("heron", limit=9, sees=sees)) == count
+        assert await waiting.count("units", sees=sees) == count
+        await waiting.put_units([unit], shared={unit.id})
+        assert len(await waiting.find_units("heron", limit=9, sees=sees)) == 1
 
 
 class _Reading(Ledger):
@@ -228,7 +250,7 @@ async def test_a_first_pass_that_was_cut_short_begins_anew() -> None:
         await backlog.after(-1)
     assert scope.cancelled_caught
     world.ledger.changes = changes  # type: ignore[method-assign]
-    assert (await backlog.after(-1)).turns() == len(ANIMALS)
+    assert await (await backlog.after(-1)).count("turns") == len(ANIMALS)
 
 
 async def test_a_page_that_could_not_be_read_once_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,6 +264,6 @@ async def test_a_page_that_could_not_be_read_once_is_read_again(monkeypatch: pyt
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "read", unreadable)
         waiting = await backlog.after(-1)
-        assert (waiting.turns(), len(waiting.unread)) == (0, 2)
+        assert (await waiting.count("turns"), len(waiting.unread)) == (0, 2)
     waiting = await backlog.after(-1)
-    assert (waiting.turns(), waiting.unread) == (len(ANIMALS), {})
+    assert (await waiting.count("turns"), waiting.unread) == (len(ANIMALS), {})

@@ -1,6 +1,7 @@
 """Cold units are found by their words and by their turns, whatever happened to them before."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -11,12 +12,13 @@ from tests.engines import engine
 from tests.ledger.building import answered
 from tests.ledger.test_tier1 import folded
 from tests.ledger.test_tiers import distilled_units
-from tests.reading.world import ASKED, ListIndex, World
+from tests.reading.world import ASKED, SPACE, ListIndex, World, distilled, make_unit
 from tiermem.index.candidates import Candidates
-from tiermem.ledger import Bounded, Reinstated, Retired
+from tiermem.index.words import WordIndex
+from tiermem.ledger import Bounded, Reinstated, Retired, Shared
 from tiermem.llm.meter import Meter
-from tiermem.model import SummaryUnit
-from tiermem.reading.backlog import ColdUnits
+from tiermem.model import SummaryUnit, UnitId
+from tiermem.reading.backlog import Backlog, ColdUnits
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.search import NO_CANDIDATES, UNITS, LookUp
 from tiermem.reading.view import EVERYTHING, View
@@ -192,12 +194,44 @@ def test_whatever_went_cold_is_found_through_any_life(steps: Sequence[tuple[str,
     anyio.run(main)
 
 
-def test_what_went_cold_is_told_until_its_words_are_counted() -> None:
-    """A question that is cut short in between loses none of them for those that come later."""
+async def test_what_went_cold_is_found_after_a_question_that_was_cut_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     tier1 = folded(Bounded(hot_units=3), *distilled_units(4))
-    cold = ColdUnits(tier1)
-    went = cold.gone_cold()
-    assert [unit.id for unit in went] == ["u0"]
-    assert cold.gone_cold() == went
-    cold.take_in(went)
-    assert cold.gone_cold() == ()
+    cold = ColdUnits(SPACE, tier1)
+    (unit,) = [unit for unit in tier1.all_units() if tier1.is_cold(unit.id)]
+
+    async def cancel(*_: object) -> None:
+        scope.cancel()
+        await anyio.sleep_forever()
+
+    with anyio.CancelScope() as scope, monkeypatch.context() as patch:
+        patch.setattr(WordIndex, "put_rows", cancel)
+        await cold.update()
+    assert scope.cancelled_caught
+    assert await cold.find_units(unit.text, limit=9) == ()
+    await cold.update()
+    assert [hit.id for hit in await cold.find_units(unit.text, limit=9)] == [unit.id]
+
+
+async def test_a_cold_unit_is_found_by_all_once_it_is_shared_and_let_go_of_once_it_is_hot() -> None:
+    world = await limited(1)
+    for animal in ANIMALS[:2]:
+        await world.say(f"Ann: I met a {animal} today", agent="bob")
+        (page_id,) = await world.ledger.seal()
+        page = await world.ledger.page(page_id)
+        unit = replace(make_unit(page, f"one {animal}", animal), agents=("bob",))
+        await world.ledger.write(distilled(page, unit))
+    backlog = Backlog(world.ledger)
+
+    async def found_by(agent: str) -> list[str]:
+        cold = (await backlog.after(-1)).cold
+        sees = world.ledger.tier1.sees(agent)
+        return [hit.id for hit in await cold.find_units("dog cow", limit=9, sees=sees)]
+
+    (dog,) = await found_by("bob")
+    assert await found_by("ann") == []
+    await world.ledger.write(Shared(unit_ids=(UnitId(dog),), reason="for all"))
+    assert await found_by("bob") == await found_by("ann") == [dog]
+    await world.ledger.write(Bounded(hot_units=9))
+    assert await found_by("bob") == await found_by("ann") == []

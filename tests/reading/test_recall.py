@@ -1,7 +1,5 @@
 """Recall: units and turns by rank within one budget, a past moment, and searching that does not fail."""
 
-import math
-from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -9,7 +7,6 @@ import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rank_bm25 import BM25Plus
 
 from pagestore import LogOptions, SessionId
 from tests.logs import new_log
@@ -20,9 +17,7 @@ from tiermem.ledger import Ledger, WroteBack, finding_unit_id
 from tiermem.model import FindingId, Recalled, SummaryUnit, WriteBack
 from tiermem.reading import Scope
 from tiermem.reading.fusion import fuse
-from tiermem.reading.keywords import Keywords
 from tiermem.reading.ranking import RankingOptions
-from tiermem.text import stems
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 OTHER = SessionId("other")
@@ -432,26 +427,6 @@ async def test_search_brings_units_or_pages_with_the_open_ones() -> None:
     assert len(await reader.search("cat", kind="pages", limit=1)) == 1
     with pytest.raises(InvalidInput, match="at least 1"):
         await reader.search("cat", limit=0)
-
-
-def test_bm25_ranks_like_the_reference() -> None:
-    texts = ["cat cat dog", "cat fish bird tree", "dog bird", "tree house garden cat cat cat", "stone"]
-    tokens = [text.split() for text in texts]
-    # BM25Plus with delta 0 uses log((N+1)/df); ours log(1+(N-df+.5)/(df+.5)): the order of one word agrees.
-    reference = BM25Plus(tokens, k1=1.5, b=0.75, delta=0).get_scores(["cat"])
-    ours = dict(Keywords(texts).rank(["cat"]))
-    order = sorted(ours, key=lambda i: -ours[i])
-    assert order == sorted(ours, key=lambda i: -reference[i])
-    df = Counter(word for words in tokens for word in set(words))["cat"]
-    ratio = math.log(1 + (5 - df + 0.5) / (df + 0.5)) / math.log(6 / df)
-    assert ours[0] == pytest.approx(reference[0] * ratio)
-
-
-@given(texts=st.lists(st.text(max_size=40), max_size=6), query=st.text(max_size=40))
-def test_keywords_find_only_texts_that_share_a_word(texts: list[str], query: str) -> None:
-    scores = Keywords(texts).rank(stems(query))
-    assert all(score > 0 for _, score in scores)
-    assert len({i for i, _ in scores}) == len(scores)
 
 
 _hits = st.lists(st.builds(Hit, id=st.sampled_from("abcdef"), score=st.floats(0, 1)), max_size=6)

@@ -125,7 +125,7 @@ async def test_units_that_the_index_lacks_are_found_in_the_ledger() -> None:
     unit = make_unit(page, "Ann has a pet", "I adopted a grey cat")
     await world.ledger.write(distilled(page, unit))  # and not projected
     lookup: LookUp = await world.look_up()
-    assert (await lookup.view.waiting()).units() == 1
+    assert await (await lookup.view.waiting()).count("units") == 1
     assert [item.unit_id for item in (await lookup.units("pet", limit=3)).units] == [unit.id]
 
 

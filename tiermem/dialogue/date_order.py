@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from itertools import pairwise
 from typing import Literal
 
@@ -53,6 +52,8 @@ class DecidedOrder:
 
     order: DateOrder
     reason: str
+    is_evident: bool = False
+    """Whether a date begins with what can only be a year, so that nothing was chosen."""
 
     def __str__(self) -> str:
         return f"dates are read {_NAMES[self.order]}: {self.reason}"
@@ -91,10 +92,12 @@ def decide_order(dates: Sequence[NumericDate], given: DateOrder | None) -> Decid
 
 def _reasons(dates: Sequence[NumericDate]) -> Iterator[DecidedOrder]:
     """What decides the order, the strongest reason first."""
-    for place, most, order in _IMPOSSIBLE:
+    if _are_close_year_first(dates):
+        yield DecidedOrder(order="ymd", reason="in the other orders the days are far apart")
+    for place, most, order, why in _IMPOSSIBLE:
         for one in dates:
             if one.numbers[place] > most:
-                yield DecidedOrder(order=order, reason=f"{one} has no other reading")
+                yield DecidedOrder(order=order, reason=f"{one} {why}", is_evident=order == "ymd")
     forwards = [order for order in _ORDERS if _run_forwards(dates, order)]
     if len(forwards) == 1:
         yield DecidedOrder(order=forwards[0], reason="in the other order the dates run backwards")
@@ -115,12 +118,12 @@ def _reasons(dates: Sequence[NumericDate]) -> Iterator[DecidedOrder]:
 
 
 _ORDERS: tuple[DateOrder, ...] = ("dmy", "mdy")
-_IMPOSSIBLE: tuple[tuple[int, int, DateOrder], ...] = (
-    (0, _DAYS_IN_A_MONTH, "ymd"),
-    (0, _MONTHS, "dmy"),
-    (1, _MONTHS, "mdy"),
+_IMPOSSIBLE: tuple[tuple[int, int, DateOrder, str], ...] = (
+    (0, _DAYS_IN_A_MONTH, "ymd", "begins with a year"),
+    (0, _MONTHS, "dmy", "does not begin with a month"),
+    (1, _MONTHS, "mdy", "has no other reading"),
 )
-"""Which number of a date, over which limit, leaves one order."""
+"""Which number of a date, over which limit, decides the order, and why."""
 
 
 def _full_year(year: int) -> int:
@@ -131,7 +134,22 @@ def _run_forwards(dates: Sequence[NumericDate], order: DateOrder) -> bool:
     return all(a.year_month_day(order) <= b.year_month_day(order) for a, b in pairwise(dates))
 
 
+def _are_close_year_first(dates: Sequence[NumericDate]) -> bool:
+    """Whether dates of several months are close together only if they begin with a year of two digits.
+
+    12/3/21 and 12/3/22 are of one month in that order, and more likely one day in two years.
+    """
+    if any(one.numbers[1] > _MONTHS or one.numbers[2] > _DAYS_IN_A_MONTH for one in dates):
+        return False
+    has_months = len({one.numbers[1] for one in dates}) > 1
+    nearest = min(_days_between(dates, order) for order in _ORDERS)
+    return has_months and _days_between(dates, "ymd") * _CLOSER < nearest
+
+
 def _days_between(dates: Sequence[NumericDate], order: DateOrder) -> int:
-    """Days between the first and the last date, whose days and months are at most 12."""
-    days = [date(*one.year_month_day(order)).toordinal() for one in dates]
+    """Days between the first and the last date, counted in months of 31 days."""
+    days = [
+        (year * _MONTHS + month) * _DAYS_IN_A_MONTH + day
+        for year, month, day in (one.year_month_day(order) for one in dates)
+    ]
     return max(days) - min(days)

@@ -88,7 +88,7 @@ def parse_transcript(
     reading = _Reading(
         order=None if decided is None else decided.order, speakers=speakers_among(_openings(lines))
     )
-    if decided is not None and decided.order != "ymd":
+    if decided is not None and not decided.is_evident:
         reading.notes.append(str(decided))
     for number, line in enumerate(lines, start=1):
         with record(f"line {number}"):

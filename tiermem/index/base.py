@@ -100,6 +100,9 @@ class BaseIndex(ABC):
         """The vectors of different texts."""
         return dict(zip(texts, await self._embedder.embed(texts) if texts else [], strict=True))
 
+    async def _embed_question(self, question: str) -> Sequence[float] | None:
+        return await self._questions.embed(question)
+
     async def search(
         self,
         space: SpaceId,
@@ -122,7 +125,7 @@ class BaseIndex(ABC):
         stems = query_stems(query) if mode != "dense" else []
         if limit < 1 or not query or (mode == "words" and not stems) or _is_empty(within):
             return ()
-        vector = await self._questions.embed(query) if mode != "words" else None
+        vector = await self._embed_question(query) if mode != "words" else None
         allowed = replace(_row_filter(session, within, owners), inactive=inactive)
         asked = HitQuery(stems=stems, vector=vector)
         return await self._call(self._find, space, collection, asked, allowed, limit)
@@ -142,7 +145,7 @@ class BaseIndex(ABC):
         question = join_surrogates(question).strip()
         if limit < 1 or not question or _is_empty(within):
             return gather_candidates(pack_without_vectors([]), [], 0)
-        vector = await self._questions.embed(question)
+        vector = await self._embed_question(question)
         query = RowQuery(text=question, vector=vector, periods=tuple(periods))
         return await self._call(self._candidates, space, query, _row_filter(session, within, owners), limit)
 
@@ -155,10 +158,16 @@ class BaseIndex(ABC):
         return await lexicon_of(self._embedder)
 
     async def count(
-        self, space: SpaceId, collection: Collection, *, owners: Collection_[str] | None = None
+        self,
+        space: SpaceId,
+        collection: Collection,
+        *,
+        session: SessionId | None = None,
+        owners: Collection_[str] | None = None,
     ) -> int:
         """How many entries of a space are stored, inactive ones included."""
-        return await self._call(self._count, space, collection, RowFilter(owners=owners, inactive=True))
+        allowed = RowFilter(session=session, owners=owners, inactive=True)
+        return await self._call(self._count, space, collection, allowed)
 
     async def undated(
         self,

@@ -10,7 +10,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from hashlib import blake2b
 from typing import Any
@@ -172,16 +172,31 @@ def turn_features(
 
     Raises `ValueError` where the line has no turn.
     """
-    line = page.lines[number]
-    turn = line.turn
-    if turn is None:
-        raise ValueError(f"line {number} of page {page.id!r} has no turn")
+    turn, text = _said(page, number)
     name = turn.speaker if turn.speaker != turn.role else None
-    text = shorten_runs(join_surrogates(turn.text))
     whole, said = spoken(text.strip(), name), turn_pieces(text, name)
     is_short = len(whole) <= EXCHANGE and bool(text.strip())
     has_whole = is_short and said != [whole]
-    terms = count_terms(text)
+    return replace(
+        turn_words(page, number, owner=owner),
+        content=len(stems(text)),
+        flags=ASKS * turn.text.rstrip().endswith("?")
+        | TELLS_TIME * tells_time(turn.text)
+        | IS_USER * (turn.role == "user")
+        | IS_SHORT * is_short
+        | HAS_WHOLE * has_whole,
+        pieces=tuple(sorted(set(cut(text)))) if cut else (),
+        texts=(*([whole] if has_whole else []), *said),
+    )
+
+
+def turn_words(page: Page, number: int, *, owner: str = "") -> RowFeatures:
+    """The row of the turn on a line of a page, as far as its words and its place are concerned.
+
+    Raises `ValueError` where the line has no turn.
+    """
+    turn, text = _said(page, number)
+    line, terms = page.lines[number], count_terms(text)
     return RowFeatures(
         seq=line.seq,
         session=hash_name(page.session),
@@ -192,17 +207,17 @@ def turn_features(
         end=line.end,
         day=_day(turn.said_at),
         length=sum(terms.values()),
-        content=len(stems(text)),
-        flags=ASKS * turn.text.rstrip().endswith("?")
-        | TELLS_TIME * tells_time(turn.text)
-        | IS_USER * (turn.role == "user")
-        | IS_SHORT * is_short
-        | HAS_WHOLE * has_whole,
         terms=terms,
         labels=tuple(dict.fromkeys(_labels(turn))),
-        pieces=tuple(sorted(set(cut(text)))) if cut else (),
-        texts=(*([whole] if has_whole else []), *said),
     )
+
+
+def _said(page: Page, number: int) -> tuple[Turn, str]:
+    """The turn on a line, and its text as rows are made of it."""
+    turn = page.lines[number].turn
+    if turn is None:
+        raise ValueError(f"line {number} of page {page.id!r} has no turn")
+    return turn, shorten_runs(join_surrogates(turn.text))
 
 
 def unit_features(unit: Entry) -> RowFeatures:

@@ -275,6 +275,12 @@ class Rows:
         order = np.lexsort((self._columns["seq"].values[rows[kept]], -np.round(some[kept], _DIGITS)))
         return rows[kept[order[: TIES * limit]]]
 
+    def rarities(self, stems: Iterable[str], allowed: RowFilter) -> dict[str, float]:
+        """The IDF of each stem by the words of each row, among the rows that the caller may see."""
+        corpus = self._corpus(allowed)
+        total, holders = int(corpus.sum()), {stem: self._terms.rows(dimension(stem)) for stem in stems}
+        return {stem: rarity(total, int(corpus[rows].sum())) for stem, rows in holders.items()}
+
     def count(self, allowed: RowFilter = ALL_ROWS) -> int:
         """How many rows may be seen."""
         return int(self.visible(allowed).sum())

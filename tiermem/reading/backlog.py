@@ -9,230 +9,188 @@ holds no more, are counted once, when they are first seen to be cold.
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from itertools import islice
+from collections.abc import Collection as Collection_
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 import anyio
 from anyio import to_thread
 
-from pagestore import Page, PageId, SessionId
+from pagestore import Page, PageId, SessionId, SpaceId
 from tiermem.errors import PageSetAside, unexpected
-from tiermem.index.values import Period, turn_id
-from tiermem.ledger import EVERYTHING_SEEN, Tier1, Unread, Visibility
+from tiermem.index.candidates import Candidates
+from tiermem.index.features import RowFeatures, turn_words, unit_features
+from tiermem.index.values import COLLECTIONS, Collection, Entry, Hit, Period, turn_id
+from tiermem.index.words import WordIndex
+from tiermem.ledger import EVERYTHING_SEEN, Tier1, Unread, Visibility, owner_of
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.interface import ReadsLedger
-from tiermem.reading.keywords import Keywords
-from tiermem.reading.question import is_said_in
-from tiermem.text import words
 from tiermem.text.placeholders import is_without_words
 
 _BATCH = 256
 """Pages read together."""
 
 
-@dataclass(frozen=True, slots=True)
-class _TurnPlace:
-    """Where a turn is."""
+class _Words:
+    """Turns and units of one space, found by their words alone."""
 
-    seq: int
-    page_id: PageId
-    session: SessionId
-    said_at: datetime | None
-    agent: str | None
+    def __init__(self, space: SpaceId) -> None:
+        self._space = space
+        self._index = WordIndex()
+        self._units: set[str] = set()
 
-
-class _UnitWords:
-    """The words of units, each counted for those to whom it belongs."""
-
-    def __init__(self) -> None:
-        self._units: list[SummaryUnit] = []
-        self._words = Keywords()
-
-    def add(self, unit: SummaryUnit) -> None:
-        """Count the words of one more unit."""
-        # What a question that runs meanwhile finds by its words must have its place by then.
-        self._units.append(unit)
-        self._words.add(unit.text, unit.agents)
-
-    def best(self, wanted: Iterable[str], sees: Visibility) -> list[tuple[UnitId, float]]:
-        """The units that may be seen and hold one of these stems, best first."""
-
-        def may_see(agents: tuple[str, ...]) -> bool:
-            return sees.all_units or sees.of(agents)
-
-        counted = islice(self._units, len(self._words))
-        shared = {
-            at for at, unit in enumerate(counted) if unit.id in sees.shared and not may_see(unit.agents)
-        }
-        ranked = self._words.rank(wanted, may_see, shared)
-        return [(self._units[at].id, score) for at, score in ranked]
-
-
-class ColdUnits:
-    """The words of units that an index of limited size holds no more."""
-
-    def __init__(self, tier1: Tier1) -> None:
-        self._tier1 = tier1
-        self._upto = self._looked_at = -1
-        self._texts: dict[UnitId, str] = {}
-        self._words = _UnitWords()
-
-    def best(self, wanted: Iterable[str], sees: Visibility = EVERYTHING_SEEN) -> list[tuple[UnitId, float]]:
-        """The units that may be seen, hold one of these stems and are cold now, best first."""
-        ranked = self._words.best(wanted, sees)
-        return [(unit_id, score) for unit_id, score in ranked if self._tier1.is_cold(unit_id)]
-
-    def gone_cold(self) -> tuple[SummaryUnit, ...]:
-        """The units that went cold since some were last taken in."""
-        moved, self._looked_at = self._tier1.moved_since(self._upto), self._tier1.head
-        found = (self._tier1.unit(unit_id) for unit_id in moved if self._tier1.is_cold(unit_id))
-        units = tuple(unit for unit in found if unit is not None and self._tier1.is_indexed(unit))
-        if not units:
-            self._upto = self._looked_at
-        return units
-
-    def take_in(self, units: Iterable[SummaryUnit]) -> None:
-        """Count the words of what went cold, of units that were not counted before."""
-        for unit in units:
-            if self._texts.get(unit.id) != unit.text:
-                self._texts[unit.id] = unit.text
-                self._words.add(unit)
-        # Last: what is cut short before is taken in by the next question.
-        self._upto = self._looked_at
-
-
-@dataclass(slots=True, kw_only=True)
-class Waiting:
-    """What an index that reflects the ledger up to record `mark` lacks. It only grows.
-
-    `cold` are units that it lacks on purpose: nothing here counts them.
-    """
-
-    mark: int
-    cold: ColdUnits
-    unsearched: tuple[str, ...] = ()
-    """Roles whose turns are not to be found."""
-    unread: dict[PageId, Unread] = field(default_factory=dict)
-    """Pages with words that it lacks which cannot be read, and why."""
-    _turns: list[_TurnPlace] = field(default_factory=list)
-    _by_turn: Keywords = field(default_factory=Keywords)
-    _taken: set[int] = field(default_factory=set)
-    _speakers: dict[str | None, set[str]] = field(default_factory=dict)
-    _units: set[UnitId] = field(default_factory=set)
-    _by_unit: _UnitWords = field(default_factory=_UnitWords)
-    _turns_of: Counter[tuple[SessionId, str | None]] = field(default_factory=Counter)
-    _units_of: dict[SessionId, dict[UnitId, SummaryUnit]] = field(default_factory=dict)
-
-    def turns(self, session: SessionId | None = None, sees: Visibility = EVERYTHING_SEEN) -> int:
-        """How many turns that may be seen, of one session or of all."""
-        if session is None and sees.all:
-            return len(self._turns)
-        counts = self._turns_of.items()
-        return sum(n for (name, one), n in counts if session in (None, name) and sees.of((one,)))
-
-    def units(self, session: SessionId | None = None, sees: Visibility = EVERYTHING_SEEN) -> int:
-        """How many units that may be seen are new, or were superseded or taken back since."""
-        of_sessions = self._units_of.values() if session is None else (self._units_of.get(session, {}),)
-        if sees.all:
-            return sum(map(len, of_sessions))
-        return sum(sees.unit(unit) for units in of_sessions for unit in units.values())
-
-    def speakers(self, sees: Visibility = EVERYTHING_SEEN) -> set[str]:
-        """The words of the names of those whose turns may be seen, in lower case."""
-        found = tuple(self._speakers.items())
-        return {word for agent, names in found if sees.of((agent,)) for word in tuple(names)}
-
-    def best_units(
-        self, wanted: Iterable[str], sees: Visibility = EVERYTHING_SEEN
-    ) -> list[tuple[UnitId, float]]:
-        """The units that may be seen and hold one of these stems, best first."""
-        return self._by_unit.best(wanted, sees)
-
-    def best_pages(
-        self, wanted: Iterable[str], session: SessionId | None, sees: Visibility = EVERYTHING_SEEN
-    ) -> list[tuple[PageId, float]]:
-        """The pages whose turns hold one of these stems, each as good as its turns together, best first."""
-        scores: dict[PageId, float] = {}
-        for at, score in self._by_turn.rank(wanted, _may_see(sees)):
-            said = self._turns[at]
-            if session in (None, said.session):
-                scores[said.page_id] = scores.get(said.page_id, 0.0) + score
-        return sorted(scores.items(), key=lambda pair: -pair[1])
-
-    def best_turns(
+    async def find_units(
         self,
-        wanted: Iterable[str],
-        session: SessionId | None,
+        query: str,
         *,
         limit: int,
+        session: SessionId | None = None,
+        sees: Visibility = EVERYTHING_SEEN,
+    ) -> tuple[Hit, ...]:
+        """The best `limit` units that may be seen and hold a word of a query."""
+        if not self._units:
+            return ()
+        return await self._index.search(
+            self._space,
+            "units",
+            query,
+            limit=limit,
+            mode="words",
+            session=session,
+            owners=sees.owners_of_units,
+        )
+
+    async def put_units(self, units: Iterable[SummaryUnit], shared: Container[UnitId]) -> None:
+        """Add units, in place of what they were before; those that are `shared` are everybody's."""
+        rows = {
+            unit.id: unit_features(
+                Entry(
+                    id=unit.id,
+                    session=unit.session,
+                    text=unit.text,
+                    owner=owner_of(unit.agents) if unit.agents and unit.id not in shared else "",
+                )
+            )
+            for unit in units
+        }
+        await self._index.put_rows(self._space, "units", list(rows), list(rows.values()))
+        self._units.update(rows)
+
+
+class ColdUnits(_Words):
+    """The units that an index of limited size holds no more."""
+
+    def __init__(self, space: SpaceId, tier1: Tier1) -> None:
+        super().__init__(space)
+        self._tier1 = tier1
+        self._upto = -1
+
+    async def update(self) -> None:
+        """Take in what went cold, or changed, and let go of what is cold no longer."""
+        tier1, head = self._tier1, self._tier1.head
+        changed = {unit.id for unit in (tier1.changed_since(self._upto) if self._units else ())}
+        ids = dict.fromkeys((*tier1.moved_since(self._upto), *changed.intersection(self._units)))
+        known = (unit for unit_id in ids if (unit := tier1.unit(unit_id)) is not None)
+        cold = {unit.id: unit for unit in known if tier1.is_cold(unit.id) and tier1.is_indexed(unit)}
+        if ids:
+            await self._index.remove(self._space, "units", [one for one in ids if one not in cold])
+            self._units.difference_update(ids)
+            await self.put_units(cold.values(), tier1.shared)
+        # Last: what is cut short before is taken in by the next question.
+        self._upto = head
+
+
+class Waiting(_Words):
+    """What an index that reflects the ledger up to record `mark` lacks. It only grows.
+
+    `cold` are units that it lacks on purpose: nothing here counts them. `unread` are pages with words that it
+    lacks which cannot be read, and why. Turns of `unsearched` roles are not to be found.
+    """
+
+    def __init__(
+        self, space: SpaceId, mark: int, cold: ColdUnits, *, unsearched: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(space)
+        self.mark = mark
+        self.cold = cold
+        self.unread: dict[PageId, Unread] = {}
+        self._unsearched = unsearched
+        self._seqs: set[int] = set()
+
+    async def count(
+        self, collection: Collection, session: SessionId | None = None, sees: Visibility = EVERYTHING_SEEN
+    ) -> int:
+        """How many turns or units that may be seen, of one session or of all."""
+        if not (self._seqs if collection == "turns" else self._units):
+            return 0
+        owners = sees.owners if collection == "turns" else sees.owners_of_units
+        return await self._index.count(self._space, collection, session=session, owners=owners)
+
+    async def find_turns(
+        self,
+        query: str,
+        *,
+        limit: int,
+        session: SessionId | None = None,
+        sees: Visibility = EVERYTHING_SEEN,
+    ) -> tuple[Hit, ...]:
+        """The best `limit` turns that may be seen and hold a word of a query."""
+        if not self._seqs:
+            return ()
+        return await self._index.search(
+            self._space, "turns", query, limit=limit, mode="words", session=session, owners=sees.owners
+        )
+
+    async def candidates(
+        self,
+        question: str,
+        *,
+        limit: int,
+        session: SessionId | None = None,
         periods: Sequence[Period] = (),
         sees: Visibility = EVERYTHING_SEEN,
-    ) -> list[str]:
-        """The ids of the best `limit` turns that hold one of these stems, and of those right beside them.
+    ) -> Candidates:
+        """See `Searches.turns`."""
+        return await self._index.turns(
+            self._space, question, limit=limit, session=session, periods=periods, owners=sees.owners
+        )
 
-        With `periods`, as many again of those said in one of these periods.
-        """
-        found = ((at, self._turns[at]) for at, _ in self._by_turn.rank(wanted, _may_see(sees)))
-        ranked = [at for at, one in found if session in (None, one.session)]
-        then = [at for at in ranked if is_said_in(self._turns[at].said_at, periods)] if periods else []
-        best = dict.fromkeys((*ranked[:limit], *then[:limit]))
-        beside = (at for one in best for at in (one - 1, one + 1) if self._are_beside(one, at))
-        places = (self._turns[at] for at in dict.fromkeys((*best, *beside)))
-        return [turn_id(said.seq) for said in places]
-
-    def in_words(self, session: SessionId | None = None, sees: Visibility = EVERYTHING_SEEN) -> str:
+    async def in_words(self, session: SessionId | None = None, sees: Visibility = EVERYTHING_SEEN) -> str:
         """How many turns and units, in words; empty where there is none of either."""
-        counts = ((self.turns(session, sees), "turn"), (self.units(session, sees), "unit"))
+        counts = [(await self.count(one, session, sees), one[:-1]) for one in reversed(COLLECTIONS)]
         return " and ".join(f"{number:,} {what}{'s' * (number != 1)}" for number, what in counts if number)
 
-    def rarity(
-        self, stem: str, *, indexed: int, known: float | None, sees: Visibility = EVERYTHING_SEEN
-    ) -> float:
-        """How rare a stem is among the turns that may be seen, where the index holds `indexed` of them and
-        gives it `known`.
+    async def put_pages(self, pages: Mapping[PageId, Page | Unread], aside: Collection_[PageId]) -> None:
+        """Add the turns of pages that are newer than `mark`, or all that are new here of those set aside."""
+        # By number: a page that sealed meanwhile is among them as it was and as it is.
+        rows = await to_thread.run_sync(lambda: {row.seq: row for row in self._rows(pages, aside)})
+        await self._index.put_rows(self._space, "turns", list(map(turn_id, rows)), list(rows.values()))
+        self._seqs.update(rows)
 
-        What is said nowhere is as rare as what is said once: it would outweigh all that can be found.
-        """
-        may_see = _may_see(sees)
-        said = self._by_turn.count_holders(stem, may_see)
-        turns = indexed + self._by_turn.count_texts(may_see)
-        there = (indexed + 1) / math.exp(known) - 0.5 if indexed and known is not None else 0.0
-        return math.log((turns + 1) / (max(1.0, there + said) + 0.5))
+    def _rows(
+        self, pages: Mapping[PageId, Page | Unread], aside: Collection_[PageId]
+    ) -> Iterator[RowFeatures]:
+        for page_id, page in pages.items():
+            try:
+                if isinstance(page, Page):
+                    yield from self._rows_of_page(page, whole=page_id in aside)
+                    self.unread.pop(page_id, None)
+                else:
+                    self.unread[page_id] = page
+            except Exception as error:  # noqa: BLE001  # whatever a page does, the others are found
+                why = PageSetAside(unexpected(error, f"counting the words of page {page_id}"))
+                self.unread[page_id] = why
 
-    def _are_beside(self, one: int, other: int) -> bool:
-        return 0 <= other < len(self._turns) and self._turns[other].page_id == self._turns[one].page_id
-
-    def take_in_units(self, units: Iterable[SummaryUnit]) -> None:
-        """Add units, those that are new here."""
-        for unit in units:
-            if unit.id not in self._units:
-                self._units.add(unit.id)
-                self._by_unit.add(unit)
-                self._units_of.setdefault(unit.session, {})[unit.id] = unit
-
-    def take_in_page(self, page: Page, *, whole: bool) -> None:
-        """Add the turns of a page that are newer than `mark`, or all of them; those that are new here."""
-        for line in page.lines:
-            turn = line.turn
-            if (
-                turn is None
-                or turn.role in self.unsearched
-                or is_without_words(turn)
-                or line.seq in self._taken
-                or not (whole or line.seq > self.mark)
-            ):
-                continue
-            # What a question that runs meanwhile finds by its words must have its place by then.
-            self._turns.append(_TurnPlace(line.seq, page.id, page.session, turn.said_at, page.agent))
-            self._by_turn.add(turn.text, page.agent)
-            self._turns_of[page.session, page.agent] += 1
-            self._taken.add(line.seq)
-            if turn.speaker != turn.role:
-                self._speakers.setdefault(page.agent, set()).update(words(turn.speaker))
+    def _rows_of_page(self, page: Page, *, whole: bool) -> list[RowFeatures]:
+        owner = "" if page.agent is None else owner_of([page.agent])
+        return [
+            turn_words(page, number, owner=owner)
+            for number, line in enumerate(page.lines)
+            if line.turn is not None
+            and line.turn.role not in self._unsearched
+            and not is_without_words(line.turn)
+            and line.seq not in self._seqs
+            and (whole or line.seq > self.mark)
+        ]
 
 
 class Backlog:
@@ -245,8 +203,8 @@ class Backlog:
         self._tier1: Tier1 | None = None
         self._aside: frozenset[PageId] = frozenset()
         self._upto = -1
-        self._cold = ColdUnits(ledger.tier1)
-        self._waiting = Waiting(mark=-1, cold=self._cold, unsearched=unsearched)
+        self._cold = ColdUnits(ledger.indexed_as, ledger.tier1)
+        self._waiting = Waiting(ledger.indexed_as, -1, self._cold, unsearched=unsearched)
 
     async def after(self, mark: int) -> Waiting:
         """What an index lacks that reflects the ledger up to record `mark`, all that is there now."""
@@ -255,42 +213,23 @@ class Backlog:
             begins = self._tier1 is not tier1 or self._aside != aside or self._waiting.mark != mark
             if begins:  # also after an erasing, which folds the ledger again
                 if self._tier1 is not tier1:
-                    self._cold = ColdUnits(tier1)
+                    self._cold = ColdUnits(self._ledger.indexed_as, tier1)
                 self._tier1, self._aside, self._upto = None, aside, mark
-                self._waiting = Waiting(mark=mark, cold=self._cold, unsearched=self._unsearched)
+                self._waiting = Waiting(
+                    self._ledger.indexed_as, mark, self._cold, unsearched=self._unsearched
+                )
             changes = await self._ledger.changes(self._upto, besides=aside if begins else ())
-            self._waiting.take_in_units(changes.units)
+            await self._waiting.put_units(changes.units, tier1.shared)
             ids = [*(page.id for page in changes.pages), *(page.id for page in changes.filling)]
             # What could not be read may be readable by now.
             for some in _batches(list(dict.fromkeys((*ids, *self._waiting.unread)))):
-                await self._take_in(some)
-            gone_cold = self._cold.gone_cold()
-            if gone_cold:
-                await to_thread.run_sync(self._cold.take_in, gone_cold)
+                read = await self._ledger.read(some, kept=True)
+                await self._waiting.put_pages(dict(zip(some, read, strict=True)), aside)
+            await self._cold.update()
             # Set last: after a cancelled call the next one reads these changes again.
             self._tier1, self._upto = tier1, changes.head
             return self._waiting
 
-    async def _take_in(self, ids: Sequence[PageId]) -> None:
-        read = await self._ledger.read(ids, kept=True)
-        await to_thread.run_sync(_take_in, self._waiting, dict(zip(ids, read, strict=True)), self._aside)
-
 
 def _batches(ids: Sequence[PageId]) -> Iterator[Sequence[PageId]]:
     return (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
-
-
-def _take_in(waiting: Waiting, pages: Mapping[PageId, Page | Unread], aside: frozenset[PageId]) -> None:
-    for page_id, page in pages.items():
-        try:
-            if isinstance(page, Page):
-                waiting.take_in_page(page, whole=page_id in aside)
-                waiting.unread.pop(page_id, None)
-            else:
-                waiting.unread[page_id] = page
-        except Exception as error:  # noqa: BLE001  # whatever a page does, the others are found
-            waiting.unread[page_id] = PageSetAside(unexpected(error, f"counting the words of page {page_id}"))
-
-
-def _may_see(sees: Visibility) -> Callable[[str | None], bool]:
-    return lambda agent: sees.of((agent,))

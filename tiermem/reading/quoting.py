@@ -53,13 +53,18 @@ def sources_in_span(page: Page, span: Span) -> tuple[Source, ...]:
 def with_turn(evidence: Evidence, pages: Mapping[PageId, Page]) -> Evidence:
     """The evidence with the address, session, speaker and role of the first turn that its spans touch.
 
-    It is unchanged where it has an address, and where the page of that turn is not given.
+    A unit in the words of that turn says who speaks, as turns do (`Ann: words`). The evidence is unchanged
+    where it has an address, and where the page of that turn is not given.
     """
     if evidence.turn is not None or not evidence.spans or evidence.spans[0].page_id not in pages:
         return evidence
     page = pages[evidence.spans[0].page_id]
     touched = lines(page, evidence.spans[0])
-    return _at_line(evidence, page, touched[0]) if touched else evidence
+    if not touched:
+        return evidence
+    found = _at_line(evidence, page, touched[0])
+    is_verbatim = len(found.spans) == 1 and found.text == words(page, found.spans[0])
+    return replace(found, text=f"{found.speaker}: {found.text}") if found.speaker and is_verbatim else found
 
 
 def _at_line(evidence: Evidence, page: Page, line: PageLine) -> Evidence:

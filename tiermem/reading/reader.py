@@ -19,7 +19,7 @@ from pagestore.codec import opened_as
 from pagestore.errors import PageNotFound
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.interface import Searches
-from tiermem.index.values import About, Hit
+from tiermem.index.values import COLLECTIONS, About, Hit
 from tiermem.ledger import EVERYTHING_SEEN, NOT_RECORDED, AnswerInfo, Visibility
 from tiermem.llm.meter import Meter
 from tiermem.model import (
@@ -475,7 +475,7 @@ class Reader:
         if await view.mark() is None:
             return None
         waiting = await view.waiting()
-        return waiting.turns(sees=self._sees) + waiting.units(sees=self._sees)
+        return sum([await waiting.count(one, sees=self._sees) for one in COLLECTIONS])
 
     async def _search_kind(
         self, lookup: LookUp, query: str, limit: int, kind: Kind

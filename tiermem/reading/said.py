@@ -85,7 +85,7 @@ async def find_lines(question: str, lookup: LookUp, point: PointAtTurns | None =
     if pointed is not None:
         scored = zip(ranked, pointed.words, pointed.scores, strict=True)
         ranked = [_by_likely_words(*one) for one in scored]
-    chosen = choose_lines(ranked)
+    chosen = choose_lines(ranked, lookup.view.trust)
     lines = tuple(_as_lines(chosen, lookup.view.trust))
     return SaidLines(
         lines=lines,
@@ -137,10 +137,11 @@ def readable_text(turn: FoundTurn) -> str:
     return replace_surrogates(text).rstrip("\n")
 
 
-def choose_lines(ranked: Iterable[_RankedTurn]) -> tuple[_RankedTurn, ...]:
+def choose_lines(ranked: Iterable[_RankedTurn], trust: TrustLevels) -> tuple[_RankedTurn, ...]:
     """The best candidate, then others in the order in which they were said.
 
-    One that is older than the best and far behind it is left out, and so are further parts of one turn.
+    One that is older than the best, of no higher trust and far behind it is left out, and so are further
+    parts of one turn.
     """
     ordered = sorted(ranked, key=lambda one: -one.score)
     if not ordered:
@@ -149,7 +150,7 @@ def choose_lines(ranked: Iterable[_RankedTurn]) -> tuple[_RankedTurn, ...]:
     parts = {_first_part(best.turn.line)}
     chosen: list[_RankedTurn] = []
     for one in others:
-        is_near = one.score > best.score - _FAR_BEHIND or _compare_times(one.turn, best.turn) != "before"
+        is_near = one.score > best.score - _FAR_BEHIND or _order(one.turn, best.turn, trust) != "before"
         if is_near and len(chosen) < MOST_LINES - 1 and _first_part(one.turn.line) not in parts:
             parts.add(_first_part(one.turn.line))
             chosen.append(one)
@@ -292,11 +293,14 @@ def _as_next(turn: FoundTurn, following: PageLine, trust: TrustLevels) -> CitedS
 
 
 def _order(turn: FoundTurn, first: FoundTurn, trust: TrustLevels) -> Order | None:
-    """When the turn was said, compared with the first; nothing of lower trust is called later."""
+    """When the turn was said, compared with the first; what is of lower trust outdates nothing.
+
+    It is not called later than a first line of higher trust, nor is that one called earlier than it.
+    """
     order = _compare_times(turn, first)
-    if order == "later" and turn.said_turn(trust).rank < first.said_turn(trust).rank:
-        return None
-    return order
+    rank, first_rank = turn.said_turn(trust).rank, first.said_turn(trust).rank
+    is_of_lower_trust = {"later": rank < first_rank, "before": first_rank < rank}
+    return None if order is None or is_of_lower_trust.get(order) else order
 
 
 def _compare_times(turn: FoundTurn, other: FoundTurn) -> Order | None:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from typing import Literal
 
@@ -258,16 +258,13 @@ class LookUp:
         """The units among `pool` hits of each kind, and how many hits there were."""
         exact = self.exact(query)
         found = await self._search("units", query, limit=max(pool, UNITS), mode=self._mode)
-        waiting, wanted = await self._waiting(), search_stems(query)
-        sees = self.view.scope.sees
-        by_words = self._visible_hits(waiting.best_units(wanted, sees))
-        cold = self._visible_hits(waiting.cold.best(wanted, sees))
+        newer, cold = await self._unindexed_units(query, pool)
         if self._mode != "hybrid" and not extracts:
-            hits = fuse(found.hits, by_words[:pool], cold[:pool])
+            hits = fuse(found.hits, newer, cold)
             return await self._found_units(hits, limit, extracts, found.degradations, exact), len(hits)
         turns = await self.rank(query)
         by_turns = self._units_by_turns(turns.turns, extracts)[: max(pool, UNITS)]
-        by_text = fuse(found.hits, by_words[:pool], cold[:pool])
+        by_text = fuse(found.hits, newer, cold)
         hits = fuse(by_text, by_turns, constant=AGREEING)
         degradations = tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
         return await self._found_units(hits, limit, extracts, degradations, exact), len(hits)
@@ -289,27 +286,23 @@ class LookUp:
 
     async def _exact_units(self, exact: Exact) -> list[Hit]:
         """Units that may contain what is wanted, by its words."""
-        waiting, sees = await self._waiting(), self.view.scope.sees
         hits: list[Hit] = []
         for one in exact.texts:
-            words = search_stems(one.text)
-            if words:
+            if search_stems(one.text):
                 hits += (await self._search("units", one.text, limit=EXACT, mode="words")).hits
-                hits += self._visible_hits(waiting.best_units(words, sees)[:EXACT])
-                hits += self._visible_hits(waiting.cold.best(words, sees)[:EXACT])
+                for others in await self._unindexed_units(one.text, EXACT):
+                    hits += others
         return hits
 
     async def _exact_turns(self, exact: Exact) -> list[int]:
         """Turns that may contain what is wanted: those that hold all its words."""
-        waiting, session, sees = await self._waiting(), self.view.scope.session, self.view.scope.sees
         seqs: list[int] = []
         for one in exact.texts:
-            words = search_stems(one.text)
-            if words:
+            if search_stems(one.text):
                 found = await self._search("turns", one.text, limit=EXACT, mode="words")
                 rows = await self._rows([hit.id for hit in found.hits])
                 seqs += rows.rows["seq"][may_contain(rows, one)].tolist()
-                seqs += map(int, waiting.best_turns(words, session, limit=EXACT, sees=sees))
+                seqs += [int(hit.id) for hit in await self._unindexed_turns(one.text, EXACT)]
         return list(dict.fromkeys(seqs))
 
     async def _rows(self, ids: Sequence[str]) -> Block:
@@ -318,11 +311,25 @@ class LookUp:
             return pack_without_vectors([])
         return await (await self.view.index()).rows(self.view.ledger.indexed_as, ids)
 
-    def _visible_hits(self, units: Iterable[tuple[UnitId, float]]) -> list[Hit]:
-        """The units that the caller may see, each with its score."""
-        sees, tier1 = self.view.scope.sees, self.view.tier1
-        known = ((tier1.unit(unit_id), score) for unit_id, score in units)
-        return [Hit(id=unit.id, score=score) for unit, score in known if unit is not None and sees.unit(unit)]
+    async def _unindexed_units(self, query: str, limit: int) -> list[list[Hit]]:
+        """The best units that the index lacks, which wait for it and which are cold."""
+        waiting, scope, found = await self._waiting(), self.view.scope, list[list[Hit]]()
+        for words in (waiting, waiting.cold):
+            hits = await words.find_units(query, limit=limit, session=scope.session, sees=scope.sees)
+            units = (self.view.tier1.unit(UnitId(hit.id)) for hit in hits)
+            found.append(
+                [
+                    hit
+                    for hit, unit in zip(hits, units, strict=True)
+                    if unit is not None and scope.sees.unit(unit)
+                ]
+            )
+        return found
+
+    async def _unindexed_turns(self, query: str, limit: int) -> tuple[Hit, ...]:
+        """The best turns that wait for the index, by their words."""
+        waiting, scope = await self._waiting(), self.view.scope
+        return await waiting.find_turns(query, limit=limit, session=scope.session, sees=scope.sees)
 
     async def _found_units(
         self,
@@ -550,8 +557,8 @@ class LookUp:
         containing = await self._containing(exact)
         while True:
             found = await self._search("turns", question.text, limit=limit, mode=self._mode)
-            waiting = await self._with_waiting(_FoundCandidates(), question, limit)
-            others = dict.fromkeys((*waiting.others, *containing))
+            waiting = await self._unindexed_turns(question.text, limit)
+            others = dict.fromkeys((*(int(hit.id) for hit in waiting), *containing))
             newer = [Hit(id=turn_id(seq), score=1 / place) for place, seq in enumerate(others, start=1)]
             hits = fuse(found.hits, newer)
             read = await self._pages_of([int(hit.id) for hit in hits])
@@ -572,20 +579,24 @@ class LookUp:
         self, found: _FoundCandidates, question: Question, limit: int
     ) -> _FoundCandidates:
         """What the index found, with the turns it lacks that share most words with the question."""
-        waiting, session, sees = await self._waiting(), self.view.scope.session, self.view.scope.sees
-        if not waiting.turns(sees=sees):
+        waiting, scope = await self._waiting(), self.view.scope
+        count = await waiting.count("turns", sees=scope.sees)
+        if not count:
             return found
-        named = found.named | waiting.speakers(sees).intersection(question.words)
-        stems = query_stems(question.text, without=named)
-        newer = await to_thread.run_sync(
-            partial(waiting.best_turns, stems, session, limit=limit, periods=question.periods, sees=sees)
+        newer = await waiting.candidates(
+            question.text, limit=limit, session=scope.session, periods=question.periods, sees=scope.sees
         )
+        named = found.named | newer.named
         indexed = await self._turns_indexed() if found.rarity else 0
-        rarity = {
-            stem: waiting.rarity(stem, indexed=indexed, known=found.rarity.get(stem), sees=sees)
-            for stem in stems
-        }
-        return replace(found, others=(*map(int, newer), *found.others), named=named, rarity=rarity)
+        rarities = (indexed, found.rarity), (count, newer.rarity)
+        return replace(
+            found,
+            others=(*newer.seqs[: len(newer)], *found.others),
+            named=named,
+            rarity={
+                stem: _join_rarities(stem, rarities) for stem in query_stems(question.text, without=named)
+            },
+        )
 
     async def _turns_indexed(self) -> int:
         """How many turns that may be seen the index holds; none that count, where it lacks all there are."""
@@ -664,9 +675,7 @@ class LookUp:
         while True:
             found = await self._search("turns", query, limit=wanted, mode="words")
             located = await self.view.ledger.locate_turns([int(hit.id) for hit in found.hits])
-            indexed = _pages_by_scores(
-                (page, hit.score) for page, hit in zip(located, found.hits, strict=True)
-            )
+            indexed = _pages_by_scores(located, found.hits)
             if len(indexed) >= limit or len(found.hits) < wanted:
                 pages = fuse(indexed, await self.unindexed(query, limit=limit))
                 dropped = self._count_missing(located)
@@ -675,9 +684,9 @@ class LookUp:
 
     async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
         """The pages of which the index does not hold all that share a word with the query."""
-        waiting = await self._waiting()
-        best = waiting.best_pages(search_stems(query), self.view.scope.session, self.view.scope.sees)
-        return tuple(Hit(id=page, score=score) for page, score in best[:limit])
+        found = await self._unindexed_turns(query, DEEPER * max(limit, self._options.ranking.candidates))
+        located = await self.view.ledger.locate_turns([int(hit.id) for hit in found])
+        return tuple(_pages_by_scores(located, found)[:limit])
 
     async def read(self, hits: Iterable[Hit], *, limit: int, skip: Container[PageId] = ()) -> Pages:
         """The first `limit` pages of `hits` in the view that are not to be skipped, each once."""
@@ -765,7 +774,7 @@ class LookUp:
         if self._behind is None:
             waiting = await self._waiting()
             sees = self.view.scope.sees
-            lacking = waiting.in_words(self.view.scope.session, sees)
+            lacking = await waiting.in_words(self.view.scope.session, sees)
             # Whose a page is that cannot be read is not known.
             unreadable = waiting.unread.items() if sees.all else ()
             unread = [_degradation(why, f"without page {page}") for page, why in unreadable]
@@ -782,6 +791,19 @@ class LookUp:
 
 
 _LAST = (math.inf, math.inf, math.inf)
+
+
+def _join_rarities(stem: str, parts: Iterable[tuple[int, Mapping[str, float]]]) -> float:
+    """How rare a stem is in parts of so many turns, each with the IDFs of its stems.
+
+    What is said nowhere is as rare as what is said once: it would outweigh all that can be found.
+    """
+    turns, holders = 0, 0.0
+    for count, rarities in parts:
+        turns += count
+        if count and stem in rarities:
+            holders += (count + 1) / math.exp(rarities[stem]) - 0.5
+    return math.log((turns + 1) / (max(1.0, holders) + 0.5))
 
 
 def _score_and_place(hit: Hit, unit: SummaryUnit) -> tuple[float, float, float]:
@@ -806,12 +828,12 @@ def _pages_by_turns(turns: Sequence[RankedTurn | FoundTurn]) -> list[Hit]:
     return [Hit(id=page, score=score, similarity=nearest.get(page)) for page, score in ranked]
 
 
-def _pages_by_scores(turns: Iterable[tuple[PageId | None, float]]) -> list[Hit]:
+def _pages_by_scores(located: Iterable[PageId | None], turns: Iterable[Hit]) -> list[Hit]:
     """Pages by the BM25 scores of their turns: the root of the sum of powers, so poor ones count little."""
     sums: dict[PageId, float] = {}
-    for page_id, score in turns:
+    for page_id, hit in zip(located, turns, strict=True):
         if page_id is not None:
-            sums[page_id] = sums.get(page_id, 0.0) + score**POWER
+            sums[page_id] = sums.get(page_id, 0.0) + hit.score**POWER
     ranked = sorted(sums.items(), key=lambda pair: -pair[1])
     return [Hit(id=page_id, score=total ** (1 / POWER)) for page_id, total in ranked]
 

@@ -22,6 +22,14 @@ _BLOCK = re.compile(
     rf"|{_ESCAPED_HEADING}(?:\\n(?:{_SOURCE}|\|)(?:[^\"\\\n]|\\[^n\n])*)*"
 )
 """A block as it is, also indented or quoted, and as it is in a JSON string."""
+_MARK = "tiermem-memory"
+"""What the marks are called that a block has where a hook gives it to an agent."""
+_MARKED = re.compile(
+    rf"<{_MARK} space=\"[^\"\n]{{0,200}}\">\r?\n{re.escape(HEADING)}(?:\r?\n{_ROW})*(?:\r?\n</{_MARK}>)?"
+)
+"""A block between marks; the one at its end is missing where the block was cut off."""
+_UNUSABLE = re.compile(r"[^\w.-]+")
+_LONGEST_NAME = 100
 _REST = re.compile(rf"\A(?:[^\n|\[]*\n)?(?:[ \t>]*\|[^\n]*\n)*[ \t>]*{_SOURCE}[^\n]*(?:\n{_ROW})*")
 """The rest of a block at the beginning of a later part of a long turn."""
 
@@ -29,6 +37,20 @@ _REST = re.compile(rf"\A(?:[^\n|\[]*\n)?(?:[ \t>]*\|[^\n]*\n)*[ \t>]*{_SOURCE}[^
 def without_own_context(text: str) -> str:
     """The text with an ellipsis in place of each block."""
     return _BLOCK.sub(LEFT_OUT, text) if "From memory. Lines" in text else text
+
+
+def mark_block(block: str, space: str) -> str:
+    """The block between marks, the first of which names its space."""
+    name = _UNUSABLE.sub("_", space)[:_LONGEST_NAME]
+    return f'<{_MARK} space="{name}">\n{block}\n</{_MARK}>'
+
+
+def without_marked_blocks(text: str) -> str:
+    """The text without blocks between marks, and without the blanks around the rest where there were any."""
+    if f"<{_MARK} " not in text:
+        return text
+    rest, count = _MARKED.subn("", text)
+    return rest.strip() if count else text
 
 
 def without_own_contexts(page: Page) -> Page:

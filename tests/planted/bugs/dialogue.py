@@ -78,14 +78,6 @@ BUGS = (
         found_by=_ALL,
     ),
     Bug(
-        name="a first number of 12 is the day",
-        file="tiermem/dialogue/date_order.py",
-        function="_reasons",
-        before="one.numbers[place] > most",
-        after="one.numbers[place] >= most",
-        found_by=_ALL,
-    ),
-    Bug(
         name="a chat with an answer on another branch reads both",
         file="tiermem/dialogue/formats/chatgpt.py",
         function="_branch",

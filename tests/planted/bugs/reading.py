@@ -7,10 +7,18 @@ _ALL = ("tests/reading", "tests/api")
 BUGS = (
     Bug(
         name="words that wait for the index are counted for every owner",
-        file="tiermem/reading/keywords.py",
-        function="Keywords.rank",
-        before="texts = sum(part.texts for part in seen) + len(also)",
-        after="texts = len(self)",
+        file="tiermem/reading/backlog.py",
+        function="Waiting.candidates",
+        before="""
+            return await self._index.turns(
+                self._space, question, limit=limit, session=session, periods=periods, owners=sees.owners
+            )
+        """,
+        after="""
+            return await self._index.turns(
+                self._space, question, limit=limit, session=session, periods=periods, owners=None
+            )
+        """,
         found_by=("tests/reading/test_backlog.py", "tests/api/test_private_words.py"),
     ),
     Bug(
@@ -180,7 +188,7 @@ BUGS = (
     Bug(
         name="the turns a lagging index lacks begin one too late",
         file="tiermem/reading/backlog.py",
-        function="Waiting.take_in_page",
+        function="Waiting._rows_of_page",
         before="self.mark",
         after="self.mark + 1",
         found_by=_ALL,
@@ -432,9 +440,11 @@ BUGS = (
     Bug(
         name="exact words are not looked for in cold units",
         file="tiermem/reading/search.py",
-        function="LookUp._exact_units",
-        before="hits += self._visible_hits(waiting.cold.best(words, sees)[:EXACT])",
-        after="",
+        function="LookUp._unindexed_units",
+        before="hits = await words.find_units(query, limit=limit, session=scope.session, sees=scope.sees)",
+        after="""
+            hits = await waiting.find_units(query, limit=limit, session=scope.session, sees=scope.sees)
+        """,
         found_by=(
             "tests/reading/test_cold_units.py::test_a_cold_unit_that_contains_the_phrase_of_a_query_is_first",
         ),

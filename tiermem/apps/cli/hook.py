@@ -55,7 +55,8 @@ def install(
     folder = _directory(store)
     if not dry_run:
         tiermem.open(folder, engine="local").close()  # hooks write to a store that is there, and make none
-    command = shlex.join([sys.executable, "-m", "tiermem_hook", agent, str(folder.resolve())])
+    # -P: an agent runs it in the folder of a project, whose modules are none of ours.
+    command = shlex.join([sys.executable, "-P", "-m", "tiermem_hook", agent, str(folder.resolve())])
     _change(agent, project, lambda text: settings.add_hooks(text, command), dry_run=dry_run, output=output)
     if advice := settings.AGENTS[agent].advice:
         remark(advice)
@@ -75,7 +76,7 @@ def uninstall(
 def status(
     *, project: Project = None, store: options.Store = options.DEFAULT_STORE, output: options.Output
 ) -> None:
-    """Say where hooks are installed, which events wait, and what could not be kept."""
+    """Say where hooks are installed, which events wait, and what could not be kept or answered."""
     folder = _directory(store)
     tiermem.spaces(folder)  # an error where there is no store
     files = {agent: known.path(project) for agent, known in settings.AGENTS.items()}
@@ -101,7 +102,7 @@ def status(
                 *((agent, f"{_state(installed[agent])} ({file})") for agent, file in files.items()),
                 ("events that wait", f"{len(spool.events):,}{last}"),
                 *(("no event", str(one)) for one in spool.unreadable),
-                *(("not kept", line) for line in spool.failures[-_SHOWN:]),
+                *(("failed", line) for line in spool.failures[-_SHOWN:]),
             ]
         )
 

@@ -23,6 +23,7 @@ from tiermem.apps.hooks.events import HookEvent, read_spool, spool_folder
 from tiermem.dialogue import Conversation, DialogueSession, read_dialogue
 from tiermem.dialogue.agent_spaces import space_of_directory, space_of_session
 from tiermem.errors import NotDialogue, NoTurns, TierMemError
+from tiermem.text.own_context import without_marked_blocks
 from tiermem.text.secrets import SecretFilter
 
 OUTSIDE = "default"
@@ -157,8 +158,13 @@ def _is_missing(event: HookEvent, draining: _Draining) -> bool:
     """
     if event.prompt is None or event.name != "UserPromptSubmit":
         return False
-    prompt = _single_blanks(SecretFilter().redact(event.prompt)[0])
-    return prompt not in draining.prompts.get(_session_of(event), ())
+    prompt = _single_blanks(_words_of(event))
+    return bool(prompt) and prompt not in draining.prompts.get(_session_of(event), ())
+
+
+def _words_of(event: HookEvent) -> str:
+    """The prompt of an event as a transcript of it is read: without secrets and what our hooks gave."""
+    return SecretFilter().redact(without_marked_blocks(event.prompt or ""))[0]
 
 
 def _single_blanks(text: str) -> str:
@@ -167,7 +173,7 @@ def _single_blanks(text: str) -> str:
 
 def _as_turn(event: HookEvent) -> Turn:
     """The prompt of an event as a turn. It is known by the id of the prompt, else by its time and words."""
-    text, _ = SecretFilter().redact(event.prompt or "")
+    text = _words_of(event)
     name = event.prompt_id or hashlib.sha256(f"{event.at.isoformat()} {text}".encode()).hexdigest()[:16]
     known = {
         "author": "person",

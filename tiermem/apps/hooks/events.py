@@ -31,7 +31,7 @@ class HookEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spool:
-    """The events that wait, the oldest first, the files that are none, and what hooks could not keep."""
+    """The events that wait, the oldest first, the files that are none, and what hooks could not do."""
 
     events: tuple[HookEvent, ...]
     unreadable: tuple[Path, ...]

@@ -18,8 +18,9 @@ from pydantic import Field, ValidationError
 import tiermem
 from pagestore import Page
 from tiermem.apps.present.as_json import plain
+from tiermem.apps.present.terminal import when
 from tiermem.errors import InvalidInput, TierMemError, install_command, not_one_of
-from tiermem.model import Answer, Evidence
+from tiermem.model import Answer, CitedSentence, Evidence
 from tiermem.trust import DEFAULT_TRUST
 
 try:
@@ -371,7 +372,7 @@ class _Tools:
         if not confirm:
             answers = len(receipt.erasure.answers)
             goes = f"{turns} turns, {units} facts, {answers} answers"
-            words = [f"{one.turn}: {one}" for one in receipt.words[:_TURNS_SHOWN]]
+            words = [_turn_line(one) for one in receipt.words[:_TURNS_SHOWN]]
             more = [f"and {turns - _TURNS_SHOWN} more turns"] if turns > _TURNS_SHOWN else []
             shown = "\n".join([*words, *more])
             return (
@@ -450,6 +451,11 @@ def _evidence(found: Evidence) -> dict[str, Any]:
         "unit_id": found.unit_id,
         "page_ids": list(dict.fromkeys(span.page_id for span in found.spans)),
     }
+
+
+def _turn_line(turn: CitedSentence) -> str:
+    """A turn that would be destroyed, in one line: its address, speaker, time to the minute and words."""
+    return " ".join(f"{turn.turn}: {turn.speaker}, {when(turn.said_at)}: “{turn.text}”".split())
 
 
 def _lines(page: Page) -> str:

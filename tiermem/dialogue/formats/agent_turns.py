@@ -26,6 +26,7 @@ from tiermem.dialogue.repository import repository_of
 from tiermem.dialogue.times import parse_time
 from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
+from tiermem.text.own_context import without_marked_blocks
 
 Author = Literal["person", "agent", "program", "sub-agent"]
 """Who wrote a turn. A program is a tool, the shell or the agent's own machinery."""
@@ -166,9 +167,11 @@ class Transcript:
     def conversations(self, form: Format, source: Source) -> tuple[Conversation, ...]:
         """Return one conversation with a session for each that has turns.
 
-        It is without secrets and without what is about paths that are ignored; its `left_out` counts both.
+        It is without secrets, without what is about paths that are ignored and without what a hook of ours
+        gave; its `left_out` counts each.
         """
         secrets = source.secrets
+        self._remove_own_blocks()
         turns_with_paths = [turn for turns in self.turns.values() for turn in turns if turn.path is not None]
         paths = {turn: _absolute_path(turn) for turn in turns_with_paths}
         ignored = find_ignored_paths({*paths.values()}, source.skip_paths)
@@ -202,6 +205,14 @@ class Transcript:
         return (
             Conversation(space_hint=None, sessions=sessions, notes=tuple(notes), left_out=dict(left_out)),
         )
+
+    def _remove_own_blocks(self) -> None:
+        """Remove what a hook of ours gave to the agent; a turn of nothing else is none."""
+        for name, turns in self.turns.items():
+            rest = [replace(turn, text=without_marked_blocks(turn.text)) for turn in turns]
+            changed = sum(one.text != other.text for one, other in zip(rest, turns, strict=True))
+            self.left_out["memory that a hook gave"] += changed
+            self.turns[name] = [turn for turn in rest if turn.text.strip()]
 
     def note_version(self, version: str | None, newest: tuple[int, ...]) -> None:
         """Note a version of the agent that is newer than the newest one that was tested, once."""

@@ -31,6 +31,7 @@ _OF_PROGRAMS = {
     "<goal_context>": "context of the editor or the program",
     "<codex_internal_context": "context of the editor or the program",
     "<hook_prompt": "text of a hook",
+    "<hook_context": "text of a hook",
     "<heartbeat>": "prompt of an automation",
     "<EXTERNAL SESSION IMPORTED>": "turn imported from another agent",
     "Another language model started to solve this problem": "summary of a compaction, repeated",

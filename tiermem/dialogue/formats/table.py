@@ -38,7 +38,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
     decided = decide_order(dates, source.date_order)
     if decided is None:
         return alone(group_sessions(rows, source.session))
-    notes = () if decided.order == "ymd" else (str(decided),)
+    notes = () if decided.is_evident else (str(decided),)
     dated = ((where, _with_iso_time(row, decided.order)) for where, row in rows)
     return alone(group_sessions(dated, source.session), notes)
 

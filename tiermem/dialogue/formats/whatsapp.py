@@ -155,7 +155,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
     decided = decide_order([message.date for message in messages], source.date_order)
     order = decided.order if decided is not None else "dmy"
     turns = [turn for message in messages for turn in _turn(message, order)]
-    notes = () if decided is None or decided.order == "ymd" else (str(decided),)
+    notes = () if decided is None or decided.is_evident else (str(decided),)
     return alone(by_day(chat_id("whatsapp", source.own_session, turns), turns, source.session), notes)
 
 
