@@ -109,7 +109,8 @@ def test_an_exchange_counts_as_far_as_the_turn_may_be_a_reply(
 
 
 @pytest.mark.parametrize(
-    ("total", "share"), [(0, 1.0), (1, 1.0), (600, 1.0), (1_000, 1.0), (4_000, 0.5), (9_000, 1 / 3), (100_000, 0.1)]
+    ("total", "share"),
+    [(0, 1.0), (1, 1.0), (600, 1.0), (1_000, 1.0), (4_000, 0.5), (9_000, 1 / 3), (100_000, 0.1)],
 )
 def test_words_around_count_less_among_more_turns_than_a_long_conversation_has(
     total: int, share: float

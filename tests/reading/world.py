@@ -125,6 +125,7 @@ class ListIndex:
             len(ids),
             scores=(near, near, near * len(rarity)),
             rarity=rarity,
+            total=len(self._turns_of(space)),
         )
 
     def _turns_of(self, space: SpaceId) -> dict[str, Entry]:

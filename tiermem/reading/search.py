@@ -587,7 +587,8 @@ class LookUp:
             question.text, limit=limit, session=scope.session, periods=question.periods, sees=scope.sees
         )
         named = found.named | newer.named
-        indexed = await self._turns_indexed() if found.rarity else 0
+        # An index counts for nothing where all that it holds waits to be indexed again.
+        indexed = found.candidates.total if waiting.mark >= 0 else 0
         rarities = (indexed, found.rarity), (count, newer.rarity)
         return replace(
             found,
@@ -597,13 +598,6 @@ class LookUp:
                 stem: _join_rarities(stem, rarities) for stem in query_stems(question.text, without=named)
             },
         )
-
-    async def _turns_indexed(self) -> int:
-        """How many turns that may be seen the index holds; none that count, where it lacks all there are."""
-        if (await self._waiting()).mark < 0:
-            return 0
-        index, sees = await self.view.index(), self.view.scope.sees
-        return await index.count(self.view.ledger.indexed_as, "turns", owners=sees.owners)
 
     async def _candidates(self, question: Question, limit: int) -> _FoundCandidates:
         """From the index by meaning and words; by words alone where there are no vectors."""
