@@ -163,11 +163,16 @@ def test_what_is_not_there_to_erase_is_an_error_that_says_what_to_give(
         dialogue_memory.erase(**what, reason="asked to")
 
 
-def test_digits_with_their_session_are_the_id_of_an_export(dialogue_memory: tiermem.Memory) -> None:
+@pytest.mark.parametrize("turn_id", ["4", "0", "17", "1719820800", "００４", "4071992233"])
+def test_digits_with_their_session_are_the_id_of_an_export(
+    dialogue_memory: tiermem.Memory, turn_id: str
+) -> None:
     dialogue_memory.add(
-        {"speaker": "Ann", "text": "The ferry to Elba leaves at noon.", "id": "4"}, session="chat"
+        {"speaker": "Ann", "text": "The ferry to Elba leaves at noon.", "id": turn_id}, session="chat"
     )
-    receipt = dialogue_memory.erase(turn="4", session="chat", reason="asked to")
+    with pytest.raises(InvalidInput, match="t1:17-9ae0"):
+        dialogue_memory.erase(turn=turn_id, reason="asked to")
+    receipt = dialogue_memory.erase(turn=turn_id, session="chat", reason="asked to")
     assert len(receipt.erasure.turns) == 1
     assert all("Elba" not in item.text for item in dialogue_memory.search("ferry Elba"))
 
@@ -184,17 +189,34 @@ def test_a_dry_run_shows_every_part_of_a_long_turn(dialogue_memory: tiermem.Memo
         assert [part.turn for part in words] == [one.address for one in lines]
 
 
-def test_the_address_of_a_turn_names_the_unit_that_rests_on_it(open_memory: OpenMemory) -> None:
+@pytest.mark.parametrize(
+    ("first", "second", "third"),
+    [
+        (
+            "The spare key hangs in the shed.",
+            "The spare key lies under the mat.",
+            "The spare key is with Ben now.",
+        ),
+        ("Mein Zug fährt um acht Uhr.", "Mein Zug fährt um neun Uhr.", "Mein Zug fährt gar nicht mehr."),
+        ("Mi dentista es la doctora Vega.", "Mi dentista es el doctor Ruiz.", "Ya no tengo ningún dentista."),
+        ("鍵は金魚鉢の下にあります。", "鍵は本棚の上にあります。", "鍵は母が持っています。"),
+        ("Ключ лежит под старой ёлкой.", "Ключ висит на кухне.", "Ключ теперь у соседки Ольги."),
+        ("The rent is 640 euros a month.", "The rent is 980 euros a month.", "The rent is paid by Rui."),
+    ],
+)
+def test_the_address_of_a_turn_names_the_unit_that_rests_on_it(
+    open_memory: OpenMemory, first: str, second: str, third: str
+) -> None:
     memory = open_memory()
-    kept = memory.remember("The spare key hangs in the shed.", speaker="Ann")
-    (found,) = [one for one in memory.search("spare key shed", kind="turns") if "spare key" in one.text]
-    fixed = memory.correct(str(found.turn), "The spare key lies under the mat.", speaker="Ann")
+    kept = memory.remember(first, speaker="Ann")
+    (found,) = [one for one in memory.search(first, kind="turns") if first in one.text]
+    fixed = memory.correct(str(found.turn), second, speaker="Ann")
     assert kept.unit.id in fixed.unit.supersedes
-    assert [unit.text for unit in memory.units()] == ["The spare key lies under the mat."]
+    assert [unit.text.removeprefix("Ann: ") for unit in memory.units()] == [second]
     memory.flush()
-    (found,) = [one for one in memory.search("key mat", kind="turns") if "mat" in one.text]
-    memory.correct(str(found.turn), "The spare key is with Ben.", speaker="Ann")
-    assert [unit.text for unit in memory.units()] == ["The spare key is with Ben."]
+    (found,) = [one for one in memory.search(second, kind="turns") if second in one.text]
+    memory.correct(str(found.turn), third, speaker="Ann")
+    assert [unit.text.removeprefix("Ann: ") for unit in memory.units()] == [third]
 
 
 LONG = """I moved to Oslo in May 2021, after nine years in Bergen, and rented two rooms above a bakery.

@@ -54,7 +54,7 @@ def test_a_context_and_results_say_when_it_was_said_and_no_other_day(
     assert f"said {SAID_AT}\n| Ann: {text}" in context.text
     assert {found[0] for found in _DAY.finditer(context.text)} == {SAID_AT}
     for kind in ("any", "turns", "units"):
-        for found in memory.search(text, kind=kind):  # type: ignore[arg-type]  # each is a kind
+        for found in memory.search(text, kind=kind):
             assert found.event_at is None
             assert found.text.removeprefix("Ann: ") in SAID
     assert all(unit.event_at is None for unit in memory.units())

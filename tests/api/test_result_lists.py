@@ -71,6 +71,8 @@ STATED = (
     ("Ольга", "Ключ от дачи лежит под ёлкой."),
     ("愛子", "鍵は金魚鉢の下にあります。"),
     ("Ann-Marie O'Neill", "The rent is 640 euros: due on the 3rd."),
+    ("assistant", "Der Schuppen ist seit gestern grün."),
+    ("tool", "La presión de la caldera es de 1,4 bar."),
 )
 
 
@@ -79,8 +81,9 @@ def stated(open_memory: OpenMemory) -> tiermem.Memory:
     """Facts that were remembered, with as many turns about the same."""
     memory = open_memory(engine="local")
     for speaker, fact in STATED:
-        memory.remember(fact, speaker=speaker)
-        memory.add(f"I heard of it: {fact}", speaker=speaker, session="heard")
+        role = speaker if speaker in ("assistant", "tool") else None
+        memory.remember(fact, speaker=speaker, role=role)
+        memory.add(f"I heard of it: {fact}", speaker=speaker, role=role, session="heard")
     return memory
 
 

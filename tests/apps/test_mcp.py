@@ -74,6 +74,30 @@ async def test_an_answer_leads_to_its_words_and_their_page(memory: tiermem.Async
         assert SAID in page.contents[0].text
 
 
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "Der Ersatzschlüssel hängt seit gestern im Schuppen.",
+        "La presión de la caldera es de 1,4 bar.",
+        "Les clés du chalet sont chez Bruno.",
+        "Ключ от подвала лежит под ёлкой.",
+        "鍵は金魚鉢の下にあります。",
+        "Wynajem kosztuje 640 euro miesięcznie.",
+        "The boiler was set to 1.4 bar.",
+    ],
+)
+@pytest.mark.parametrize("as_user", [False, True])
+async def test_a_fact_in_any_language_is_kept_whoever_states_it(
+    memory: tiermem.AsyncMemory, as_user: bool, fact: str
+) -> None:
+    async with Client(server(memory, as_user=as_user)) as client:
+        kept = await called(client, "remember", fact=fact)
+        found = (await called(client, "search", query=fact, limit=1))["found"][0]
+        assert (found["unit_id"], kept["kept"].endswith(fact)) == (kept["unit_id"], True)
+        assert found["text"] == f"{'user' if as_user else 'assistant'}: {fact}"
+        assert not (await called(client, "remember", fact=fact)).get("is_new", True)
+
+
 async def test_what_is_remembered_is_found(memory: tiermem.AsyncMemory) -> None:
     async with Client(server(memory, as_user=True)) as client:
         kept = await called(client, "remember", fact="The spare key hangs in the shed.", speaker="Bo")

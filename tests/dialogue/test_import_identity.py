@@ -106,6 +106,26 @@ def test_an_erased_message_stays_away_under_another_title(tmp_path: Path, export
         assert not found(memory, "alarm code studio")
 
 
+TITLES = (
+    "Flohmarkt 🪑",
+    "Marché aux puces",
+    "跳蚤市场",
+    "Блошиный рынок",
+    "Flea: market/2024",
+    "Flohmarkt 🪑",
+)
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_the_title_that_came_last_is_displayed(tmp_path: Path, export: Export) -> None:
+    with tiermem.open(tmp_path / "memory") as memory:
+        for title in TITLES:
+            memory.ingest(read(export(title.replace("/", "-"), "31", "The stall by the fountain is ours")))
+            (session,) = memory.sessions()
+            assert session.title == title.replace("/", "-")
+        assert memory.stats().turns == 1
+
+
 @pytest.mark.parametrize("export", EXPORTS)
 def test_the_session_has_format_and_id_and_the_title_beside(export: Export) -> None:
     (session,) = read(export("Weaving", "31", "Hello")).sessions

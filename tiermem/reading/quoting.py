@@ -63,8 +63,10 @@ def with_turn(evidence: Evidence, pages: Mapping[PageId, Page]) -> Evidence:
     if not touched:
         return evidence
     found = _at_line(evidence, page, touched[0])
-    is_verbatim = len(found.spans) == 1 and found.text == words(page, found.spans[0])
-    return replace(found, text=f"{found.speaker}: {found.text}") if found.speaker and is_verbatim else found
+    if evidence.source != "unit" or len(found.spans) != 1 or not found.speaker:
+        return found
+    said = " ".join(words(page, found.spans[0]).split())
+    return replace(found, text=f"{found.speaker}: {said}") if found.text == said else found
 
 
 def _at_line(evidence: Evidence, page: Page, line: PageLine) -> Evidence:

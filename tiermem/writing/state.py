@@ -99,8 +99,7 @@ def is_same_turn(page: Page, unit: SummaryUnit, turn: Turn, *, is_dated: bool) -
 def _fact(turn: Turn, page: Page, line: PageLine) -> LinkedFact:
     """The turn's words as a fact; with the teller's name before them where a colon names somebody."""
     text, quote = " ".join(turn.text.split()), page.text[line.body : line.end]
-    speaker = f"the {turn.speaker}" if turn.speaker == turn.role else turn.speaker  # "assistant:" is refused
-    for claim in (text, f"{speaker}: {text}"):
+    for claim in (text, f"{turn.speaker}: {text}"):
         fact = link(Claim(text=claim, quotes=(quote,)), (page,))
         if isinstance(fact, LinkedFact) and fact.is_supported:
             return fact
