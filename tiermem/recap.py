@@ -57,7 +57,7 @@ _KINDS: Final[Mapping[str, str]] = {
 }
 """The kinds of turns that a recap has, and what it calls them. A command for the agent's menu is none."""
 _NAME = re.compile(r"[A-Za-z][\w-]{0,40}", re.ASCII)
-"""A name of an agent or a tool that may be displayed beside what memory says itself."""
+"""A name of an agent or a tool that may be displayed next to what memory writes itself."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -65,7 +65,7 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 class RecapItem:
     """A statement, or a turn of the person: its words, what is said of it, and when it was said.
 
-    `time` is by what it is ordered: where `said_at` is not known, that of a turn beside it.
+    `time` orders it: where `said_at` is unknown, that of the nearest turn on its page with a time.
     """
 
     text: str

@@ -85,7 +85,7 @@ class ColdUnits(_Words):
         self._upto = -1
 
     async def update(self) -> None:
-        """Take in what went cold, or changed, and let go of what is cold no longer."""
+        """Add units that went cold or changed, and remove those that are no longer cold."""
         tier1, head = self._tier1, self._tier1.head
         changed = {unit.id for unit in (tier1.changed_since(self._upto) if self._units else ())}
         ids = dict.fromkeys((*tier1.moved_since(self._upto), *changed.intersection(self._units)))
