@@ -228,6 +228,18 @@ def test_a_process_that_is_killed_before_it_removes_events_leaves_nothing_twice(
     assert read_spool(store).events == ()
 
 
+def test_what_a_killed_hook_left_is_removed_after_an_hour(store: Path) -> None:
+    (store / "spool").mkdir()
+    left, writing = store / "spool" / "1-7.part", store / "spool" / "2-8.part"
+    for file, minutes in ((left, 61), (writing, 1)):
+        file.write_text('{"payload": {"prompt": "My pass')
+        moment = (NOW - timedelta(minutes=minutes)).timestamp()
+        os.utime(file, (moment, moment))
+    drain_spool(store, now=NOW)
+    assert not left.exists()
+    assert writing.exists()
+
+
 def test_a_space_that_refuses_sessions_holds_no_other_up(store: Path, tmp_path: Path) -> None:
     loom, elsewhere = repository(tmp_path / "loom"), tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -120,3 +120,10 @@ def test_a_packed_file_that_is_cut_off_is_damaged(pack: Callable[[bytes], bytes]
     for cut in (8, len(whole) // 2, len(whole) - 1):
         with pytest.raises(InvalidInput, match="damaged"):
             unpack(whole[:cut])
+
+
+def test_a_file_that_is_packed_with_zstd_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "rollout-2026-03-01.jsonl.zst"
+    file.write_bytes(b"\x28\xb5\x2f\xfd\x04\x00\x01\x00\x00")
+    with pytest.raises(NotDialogue, match=r"packed with zstd.*`zstd -d FILE`"):
+        read_dialogue(file)

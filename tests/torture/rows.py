@@ -6,6 +6,7 @@ from tests.torture import (
     facts,
     full,
     growth,
+    hooks,
     indexes,
     orders,
     pipeline,
@@ -37,5 +38,6 @@ ROWS = (
     *workspaces.ROWS,
     *serving.ROWS,
     *databases.ROWS,
+    *hooks.ROWS,
     *planted.ROWS,
 )

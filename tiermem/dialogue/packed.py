@@ -16,14 +16,20 @@ _PIECE = 1 << 20
 """Bytes unpacked before the limit is looked at again."""
 _GZIP = b"\x1f\x8b"
 _XZ = b"\xfd7zXZ\x00"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+"""How files begin that are packed with zstd, which Python 3.13 and older cannot unpack."""
 
 
 def unpack(data: bytes) -> bytes:
     """What `data` holds when it is packed with gzip or xz, else `data`.
 
-    `InvalidInput` for a damaged file, and for one that unpacks to more than `MOST` bytes, of which no more is
-    unpacked than that.
+    `InvalidInput` for a damaged file, for one that is packed with zstd, and for one that unpacks to more than
+    `MOST` bytes, of which no more is unpacked than that.
     """
+    if data.startswith(_ZSTD):
+        raise InvalidInput(
+            "it is packed with zstd, which is not read: unpack it first, as with `zstd -d FILE`"
+        )
     try:
         stream = _open_stream(data)
         if stream is None:

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from tiermem.text.secrets import SecretFilter
 OUTSIDE = "default"
 """The space of sessions that were in no repository."""
 _PATIENCE = timedelta(hours=1)
-"""How long a prompt may be missing in its transcript, which is written late."""
+"""How long a prompt may be missing in its transcript, which is written late, and a hook may be writing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +71,7 @@ def drain_spool(store: Path, *, now: datetime, store_sessions: StoreSessions | N
     """
     spaces = tiermem.spaces(store)
     with _only_one(store):
+        _remove_cut_off(store, now)
         spool = read_spool(store)
         draining = _Draining()
         for path in dict.fromkeys(path for one in spool.events for path in one.transcripts):
@@ -106,6 +107,13 @@ def _only_one(store: Path) -> Iterator[None]:
         except BlockingIOError as error:
             raise Locked(f"another process drains {str(folder)!r}") from error
         yield
+
+
+def _remove_cut_off(store: Path, now: datetime) -> None:
+    """Remove what hooks left that were killed while they wrote: it is no event, and may hold words."""
+    for file in spool_folder(store).glob("*.part"):
+        if now - datetime.fromtimestamp(file.stat().st_mtime, UTC) >= _PATIENCE:
+            file.unlink()
 
 
 def _read_transcript(draining: _Draining, path: Path, spaces: Collection[str]) -> None:
