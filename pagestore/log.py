@@ -352,16 +352,15 @@ class Log:
             with self._reading() as reader:
                 table = self._state.records
                 row = max(row, table.first_after(after))
-                wanted: list[Record] = []
-                while row < len(table) and len(wanted) < _RECORDS_AT_A_TIME:
+                seqs: list[int] = []
+                while row < len(table) and len(seqs) < _RECORDS_AT_A_TIME:
                     kind = table.kind(row)
                     if kind and (kinds is None or kinds & {kind, "void"}):
-                        record = reader.record(table.seq(row))
-                        if kinds is None or record.kind in kinds:
-                            wanted.append(record)
+                        seqs.append(table.seq(row))
                     row += 1
-            yield from wanted
-            if not wanted:
+                records = reader.records(seqs) if seqs else []
+            yield from (record for record in records if kinds is None or record.kind in kinds)
+            if not seqs:
                 return
 
     def prove(self, page_id: PageId, checkpoint: Checkpoint) -> InclusionProof:

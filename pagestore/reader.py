@@ -128,7 +128,14 @@ class Reader:
 
     def record(self, seq: int) -> Record:
         """A record that is no turn, as callers see it; of an erased one only when it was."""
-        fields = self._state.tombstone_of(seq) or self._fields(seq)
+        return self.records([seq])[0]
+
+    def records(self, seqs: Sequence[int]) -> list[Record]:
+        """Several as `record` gives them, read together."""
+        lines = zip(seqs, self._lines.read_some(seqs), strict=True)
+        return [self._record(self._state.tombstone_of(seq) or self._decode(seq, raw)) for seq, raw in lines]
+
+    def _record(self, fields: Fields) -> Record:
         if fields["t"] == "page":
             return _seal_as_record(fields)
         at = datetime.fromisoformat(fields["at"])
@@ -192,7 +199,10 @@ class Reader:
 
     def _fields(self, seq: int) -> Fields:
         """A record as it lies there; raises `Corrupt` when it is not what was written."""
-        fields = decode(self._lines.read(seq)[0])
+        return self._decode(seq, self._lines.read(seq)[0])
+
+    def _decode(self, seq: int, raw: bytes) -> Fields:
+        fields = decode(raw)
         if fields is None or fields["q"] != seq:
             raise Corrupt(f"{self._lines.where(seq)}: the record there is unreadable")
         return fields

@@ -109,6 +109,8 @@ class LinesContract:
         put = self._put_batches(lines, 15)
         assert lines.read(0, len(put)) == put
         assert [lines.read(number) for number in range(len(put))] == [[raw] for raw in put]
+        some = [len(put) - 1, *range(0, len(put) - 1, 4)]
+        assert lines.read_some(some) == [put[number] for number in some]
         assert b"".join(lines.data(part) for part in lines.parts()) == b"".join(put)
         assert len({lines.where(number) for number in range(len(put))}) == len(put)
         assert tuple(lines.read_appended(len(put) - 1)) == (), "its own lines are not those of others"

@@ -205,6 +205,9 @@ class FileLines:
                 found.append(data[offset : offset + known.lengths[at]])
         return found
 
+    def read_some(self, numbers: Sequence[int]) -> list[bytes]:
+        return [self.read(number)[0] for number in numbers]
+
     def data(self, part: int) -> bytes:
         with self._lock:
             return self._segments.read(Place(part, 0, self._known[part].end))

@@ -117,6 +117,10 @@ class Lines(Protocol):
         """Lines by number, as they lie there; one that cannot be found is empty."""
         ...
 
+    def read_some(self, numbers: Sequence[int]) -> list[bytes]:
+        """Lines of these different numbers, in their order, as `read` does."""
+        ...
+
     def data(self, part: int) -> bytes:
         """The lines of a part, one behind the other."""
         ...

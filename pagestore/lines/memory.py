@@ -91,6 +91,9 @@ class MemoryLines:
     def read(self, first: int, count: int = 1) -> list[bytes]:
         return self._lines[first : first + count]
 
+    def read_some(self, numbers: Sequence[int]) -> list[bytes]:
+        return [self._lines[number] for number in numbers]
+
     def data(self, part: int) -> bytes:
         return b"".join(self._lines[: self._end])
 

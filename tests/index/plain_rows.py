@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from tiermem.index.bm25 import dimension, query_stems, rarity
@@ -45,6 +45,7 @@ class PlainRows:
     def candidates(self, query: RowQuery, allowed: RowFilter, *, limit: int) -> PlainCandidates:
         corpus = [row for row in self.rows.values() if _is_owned(row, allowed.owners)]
         seen = {row.seq for row in corpus if _may_be_seen(row, allowed)}
+        nearby = {row.seq for row in corpus if _may_be_seen(row, replace(allowed, values=()))}
         asked = dict.fromkeys(map(without_possessive, words(query.text)))
         named = frozenset(word for word in asked if any(name_label(word) in row.labels for row in corpus))
         stems = query_stems(query.text, without=named)
@@ -74,8 +75,8 @@ class PlainRows:
                 meaning=meaning[seq],
                 exchange=self.exchange(seq, query.vector),
                 around=by_around[seq],
-                before=self.beside(seq, -1, seen.__contains__, 1),
-                after=self.beside(seq, 1, seen.__contains__, 1),
+                before=self.beside(seq, -1, nearby.__contains__, 1),
+                after=self.beside(seq, 1, nearby.__contains__, 1),
             )
             for seq in sorted(best)
         }
@@ -124,8 +125,10 @@ def _is_owned(row: RowFeatures, owners: Collection[str] | None) -> bool:
 
 
 def _may_be_seen(row: RowFeatures, allowed: RowFilter) -> bool:
-    return (allowed.session is None or row.session == hash_name(allowed.session)) and (
-        allowed.said is None or _is_in(row, allowed.said)
+    return (
+        (allowed.session is None or row.session == hash_name(allowed.session))
+        and (allowed.said is None or _is_in(row, allowed.said))
+        and set(allowed.values) <= set(row.values)
     )
 
 

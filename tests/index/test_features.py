@@ -1,6 +1,6 @@
 """Rows of numbers: what they say of turns and units, and that they hold no text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
@@ -13,9 +13,21 @@ from pagestore import SessionId, Turn
 from tests.text.dialogue import page_of
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.index import features
+from tiermem.index.candidates import pack_without_vectors
 from tiermem.index.encoding import turn_pieces
-from tiermem.index.features import Block, RowFeatures, join_blocks, pack, quantise, turn_features
+from tiermem.index.features import (
+    Block,
+    RowFeatures,
+    have_values,
+    join_blocks,
+    pack,
+    quantise,
+    turn_features,
+    wanted_values,
+)
+from tiermem.index.rows import RowFilter, Rows
 from tiermem.index.values import Entry
+from tiermem.model import TurnFilter, Wanted
 from tiermem.text import search_stems, stems
 
 SAID = Turn(
@@ -84,6 +96,47 @@ def test_every_turn_has_a_row(text: str, speaker: str, role: str | None) -> None
 def test_the_words_of_a_name_are_labels_and_those_of_a_role_are_not() -> None:
     assert features_of(SAID).labels == tuple(map(features.name_label, ("ann", "lee")))
     assert features_of(replace(SAID, speaker="user", role="user")).labels == ()
+
+
+wanted = st.builds(Wanted, key=st.sampled_from(["a", "b"]), value=values)
+asked_for = st.builds(
+    TurnFilter,
+    speaker=st.none() | names,
+    role=st.none() | names,
+    where=st.lists(wanted, max_size=2).map(tuple),
+)
+
+
+@given(
+    asked=asked_for,
+    speaker=names,
+    role=st.none() | names,
+    metadata=st.dictionaries(st.sampled_from(["a", "b"]), values | st.lists(values, max_size=2), max_size=2),
+)
+def test_a_row_has_the_values_that_a_filter_asks_for_if_the_filter_keeps_its_turn(
+    asked: TurnFilter, speaker: str, role: str | None, metadata: Mapping[str, object]
+) -> None:
+    """Equal numbers are one value, `True` and 1 are two, and names have no case."""
+    turn = Turn(speaker=speaker, text="Hello", role=role, metadata=metadata)
+    block = pack_without_vectors([features_of(turn)])
+    assert have_values(block, wanted_values(asked)).tolist() == [asked.keeps(turn)]
+
+
+@pytest.mark.parametrize("number", [10**5000, -(10**5000), 1e308, float("inf"), 2**53 + 1, -0.0], ids=hash)
+def test_numbers_of_any_size_are_values(number: float) -> None:
+    turn = Turn(speaker="Ann", text="Hello", metadata={"size": number})
+    asked = TurnFilter(where=(Wanted(key="size", value=number),))
+    assert set(wanted_values(asked)) <= set(features_of(turn).values)
+
+
+def test_a_row_with_more_values_than_it_can_have_may_have_any() -> None:
+    turn = Turn(speaker="Ann", text="Hello", metadata={"tags": list(range(features.MOST_VALUES + 5))})
+    block = pack_without_vectors([features_of(turn), features_of(SAID)])
+    assert have_values(block, wanted_values(TurnFilter(speaker="Bob"))).tolist() == [True, False]
+    rows = Rows(1)
+    rows.append(block)
+    allowed = RowFilter(values=wanted_values(TurnFilter(where=(Wanted(key="tags", value=65_539),))))
+    assert rows.visible(allowed).tolist() == [True, False]
 
 
 @pytest.mark.anyio

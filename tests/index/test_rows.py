@@ -41,9 +41,11 @@ from tiermem.index.features import (
     join_blocks,
     pack,
     quantise,
+    wanted_values,
 )
 from tiermem.index.rows import ALL_ROWS, TIES, RowFilter, RowQuery, Rows, multiply
 from tiermem.index.segment_file import SegmentFile
+from tiermem.model import TurnFilter
 from tiermem.reading.question import read_question
 from tiermem.reading.ranking import cover_by_pieces
 
@@ -73,6 +75,13 @@ filters = st.builds(
     session=st.sampled_from([None, "s1"]),
     owners=st.sampled_from([None, (), (owner_name("cook"),), (owner_name("cook"), owner_name("guide"))]),
     said=st.sampled_from([None, (), ((date(2023, 5, 2), date(2023, 5, 9)),)]),
+    values=st.sampled_from(
+        [
+            (),
+            wanted_values(TurnFilter(speaker="ann")),
+            wanted_values(TurnFilter(speaker="Bob", role="user")),
+        ]
+    ),
 )
 
 

@@ -352,7 +352,7 @@ def test_another_schema_or_embedder_asks_to_be_rebuilt(
         other.load(ONE)
     other.close()
     monkeypatch.setattr(segment_file, "SCHEMA", segments.SCHEMA + 1)
-    with pytest.raises(IndexMismatch, match=r"has schema 4.*reindex"):
+    with pytest.raises(IndexMismatch, match=r"has schema 5.*reindex"):
         SegmentFile(file, WIDTH)
     file.write_bytes(b"no database " * 99)
     with pytest.raises(IndexMismatch, match="damaged"):

@@ -8,6 +8,7 @@ import pytest
 from pagestore import KeepsPages, Page, PageId, SessionId, Span, Turn
 from pagestore.errors import Corrupt
 from tests.reading.world import START, World, distilled, make_unit
+from tiermem.index import features
 from tiermem.index.values import Hit
 from tiermem.ledger import Visibility
 from tiermem.model import TurnFilter, UnitId
@@ -213,6 +214,31 @@ async def test_turns_are_looked_for_until_there_are_enough() -> None:
     lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
     found = await lookup.turns("the grey cat", limit=9)
     assert [turn.words() for turn in found.turns] == ["a cat"]
+
+
+async def test_which_turns_a_speaker_said_their_rows_tell_and_only_displayed_pages_are_read() -> None:
+    world = await World.new()
+    for number in range(12):
+        await world.page(f"Bob: the grey cat number {number}", f"Ann: my cat {number}")
+    lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
+    found = await lookup.turns("the grey cat", limit=3)
+    assert [turn.words()[:6] for turn in found.turns] == ["my cat"] * 3
+    assert len(lookup.view.touched) == 3
+
+
+@pytest.mark.parametrize("ranks_alike", [False, True])
+async def test_a_turn_whose_row_only_seems_to_be_asked_for_is_not_displayed(
+    ranks_alike: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows have hashes, and two values may have one."""
+    monkeypatch.setattr(features, "_value", lambda *_: 7)
+    world = await World.new()
+    await world.page(
+        *(f"Bob: the grey cat {n}" for n in range(9)), "Ann: the grey cat" if ranks_alike else "Ann: a cat"
+    )
+    lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
+    found = await lookup.turns("the grey cat", limit=3)
+    assert [turn.evidence().speaker for turn in found.turns] == ["Ann"]
 
 
 async def test_pages_by_their_words_are_all_looked_at() -> None:

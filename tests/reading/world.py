@@ -86,6 +86,7 @@ class ListIndex:
         session: SessionId | None = None,
         inactive: bool = False,
         within: Timeframe | None = None,
+        values: tuple[int, ...] = (),
         owners: Iterable[str] | None = None,
     ) -> tuple[Hit, ...]:
         if self.broken is not None:
@@ -110,6 +111,7 @@ class ListIndex:
         session: SessionId | None = None,
         periods: Sequence[Period] = (),
         within: Timeframe | None = None,
+        values: tuple[int, ...] = (),
         owners: Iterable[str] | None = None,
     ) -> Candidates:
         hits = await self.search(space, "turns", question, limit=limit, session=session)

@@ -1,11 +1,12 @@
 """Page logs in PostgreSQL: the contracts, the bytes of one on disk, several writers, what goes wrong."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from threading import Barrier, Thread
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -28,7 +29,7 @@ from tests.postgres import PostgresServer, execute
 from tests.torture.databases import Proxy
 from tiermem.errors import InvalidInput
 from tiermem.storage.postgres import PostgresStore
-from tiermem.storage.postgres.database import Database
+from tiermem.storage.postgres.database import Database, Row
 from tiermem.storage.postgres.lines import PostgresLines
 
 SPACE = SpaceId("ann")
@@ -135,6 +136,26 @@ def test_its_lines_are_those_of_a_log_on_disk(
     files = sorted(tmp_path.glob("*.jsonl"))
     assert len(files) > 2
     assert lines_of(url, space) == b"".join(file.read_bytes() for file in files)
+
+
+@pytest.mark.parametrize("kinds", [None, frozenset({"note"})])
+def test_records_are_read_many_at_a_time(
+    store: PostgresStore, space: SpaceId, kinds: frozenset[str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries: list[str] = []
+    rows = Database.rows
+
+    def count_queries(self: Database, query: LiteralString, parameters: Sequence[object]) -> list[Row]:
+        queries.append(query)
+        return rows(self, query, parameters)
+
+    with store.open_space(space) as log:
+        log.append(S1, [said(f"turn {n}") for n in range(3)])
+        made = [log.record(("note", "other")[n % 5 == 4], {"n": n}) for n in range(200)]
+        monkeypatch.setattr(Database, "rows", count_queries)
+        found = [record for record in log.records(kinds=kinds) if record.kind != "page"]
+        assert found == [record for record in made if kinds is None or record.kind in kinds]
+        assert 0 < len(queries) <= 5
 
 
 def test_it_is_the_same_when_it_is_opened_again(store: PostgresStore, space: SpaceId) -> None:

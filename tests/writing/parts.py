@@ -88,6 +88,7 @@ class DictIndex:
         session: SessionId | None = None,
         inactive: bool = False,
         within: Timeframe | None = None,
+        values: tuple[int, ...] = (),
         owners: Iterable[str] | None = None,
     ) -> tuple[Hit, ...]:
         self._check()
@@ -109,6 +110,7 @@ class DictIndex:
         session: SessionId | None = None,
         periods: Sequence[Period] = (),
         within: Timeframe | None = None,
+        values: tuple[int, ...] = (),
         owners: Iterable[str] | None = None,
     ) -> Candidates:
         raise AssertionError("writing looks up no turns")

@@ -114,6 +114,7 @@ class BaseIndex(ABC):
         session: SessionId | None = None,
         inactive: bool = False,
         within: Timeframe | None = None,
+        values: tuple[int, ...] = (),
         owners: Collection_[str] | None = None,
     ) -> tuple[Hit, ...]:
         """Best first; equal scores in an order that does not depend on when entries were put.
@@ -126,7 +127,7 @@ class BaseIndex(ABC):
         if limit < 1 or not query or (mode == "words" and not stems) or _is_empty(within):
             return ()
         vector = await self._embed_question(query) if mode != "words" else None
-        allowed = replace(_row_filter(session, within, owners), inactive=inactive)
+        allowed = replace(_row_filter(session, within, owners), inactive=inactive, values=values)
         asked = HitQuery(stems=stems, vector=vector)
         return await self._call(self._find, space, collection, asked, allowed, limit)
 
@@ -139,6 +140,7 @@ class BaseIndex(ABC):
         session: SessionId | None = None,
         periods: Sequence[Period] = (),
         within: Timeframe | None = None,
+        values: tuple[int, ...] = (),
         owners: Collection_[str] | None = None,
     ) -> Candidates:
         """See `Searches.turns`."""
@@ -147,7 +149,8 @@ class BaseIndex(ABC):
             return gather_candidates(pack_without_vectors([]), [], 0)
         vector = await self._embed_question(question)
         query = RowQuery(text=question, vector=vector, periods=tuple(periods))
-        return await self._call(self._candidates, space, query, _row_filter(session, within, owners), limit)
+        allowed = replace(_row_filter(session, within, owners), values=values)
+        return await self._call(self._candidates, space, query, allowed, limit)
 
     async def rows(self, space: SpaceId, ids: Sequence[str]) -> Block:
         """See `Searches.rows`."""

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from tiermem.text import sentences
 from tiermem.text.unicode import join_surrogates
 
-SCHEMA = 10
+SCHEMA = 11
 """The version of what is stored of an entry; an index of another one asks to be rebuilt."""
 
 PIECE = 450

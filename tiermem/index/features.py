@@ -22,6 +22,7 @@ from pagestore import Page, Turn
 from tiermem.index.bm25 import dimension
 from tiermem.index.encoding import EXCHANGE, pieces, spoken, turn_pieces
 from tiermem.index.values import Entry
+from tiermem.model import TurnFilter, fold_name
 from tiermem.text import search_stems, stems, words
 from tiermem.text.long_runs import shorten_runs
 from tiermem.text.unicode import join_surrogates
@@ -42,14 +43,15 @@ ROW = np.dtype([
     ("seq", "<u8"), ("session", "<u8"), ("owner", "<u8"),
     ("page", "<u4"), ("line", "<u4"), ("start", "<u4"), ("end", "<u4"),
     ("day", "<i4"), ("length", "<u2"), ("content", "u1"), ("flags", "u1"),
-    ("terms", "<u2"), ("labels", "<u2"), ("pieces", "<u2"), ("id", "<u2"), ("event", "u1"),
+    ("terms", "<u2"), ("labels", "<u2"), ("values", "<u2"), ("pieces", "<u2"), ("id", "<u2"), ("event", "u1"),
     ("vectors", "u1"),
 ])  # fmt: skip
-"""A row. The last six are how many items of each kind it has in the arrays of its block."""
+"""A row. The last seven are how many items of each kind it has in the arrays of its block."""
 
 ITEMS: Mapping[str, tuple[str, ...]] = {
     "terms": ("terms", "counts"),
     "labels": ("labels",),
+    "values": ("values",),
     "pieces": ("pieces",),
     "id": ("id",),
     "event": ("event",),
@@ -58,11 +60,13 @@ ITEMS: Mapping[str, tuple[str, ...]] = {
 """The arrays of a block that hold the items of each kind."""
 
 ITEM_TYPES: Mapping[str, str] = {
-    "terms": "<u4", "counts": "u1", "labels": "<u4", "pieces": "<u2",
+    "terms": "<u4", "counts": "u1", "labels": "<u4", "values": "<u4", "pieces": "<u2",
     "id": "u1", "event": "<i4", "vectors": "i1", "scales": "<f4",
 }  # fmt: skip
 
-_MOST = np.iinfo(np.uint16).max
+_MOST = MOST_VALUES = np.iinfo(np.uint16).max
+"""Items of a kind that a row has at most; of more `values` any may have been left out."""
+
 # In lower case, "may" and "march" are verbs.
 _TELLS_TIME = re.compile(
     r"\b(?:(?i:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|monday|tuesday"
@@ -80,7 +84,8 @@ class RowFeatures:
     `seq` is the number of a turn in the log, and the hash of the words of a unit: it orders equal scores.
     `page` is the number of the page among those of its session and owner, `line` the line of it; `start` and
     `end` are its characters there. Days are ordinals, 0 where unknown. `terms` are how often each stem is
-    said, 0 for one of the scene of a unit. `pieces` are different word pieces. `id` is that of a unit, as
+    said, 0 for one of the scene of a unit. `labels` are the words of the name of a speaker, and `values` what
+    filters ask for (`wanted_values`). `pieces` are different word pieces. `id` is that of a unit, as
     UTF-8, and `event` the first and last day on which what it says may have happened.
     """
 
@@ -97,6 +102,7 @@ class RowFeatures:
     flags: int = 0
     terms: Mapping[int, int]
     labels: Sequence[int] = ()
+    values: Sequence[int] = ()
     pieces: Sequence[int] = ()
     id: bytes = b""
     event: Sequence[int] = ()
@@ -111,6 +117,7 @@ class Block:
     terms: Array
     counts: Array
     labels: Array
+    values: Array
     pieces: Array
     id: Array
     event: Array
@@ -209,6 +216,7 @@ def turn_words(page: Page, number: int, *, owner: str = "") -> RowFeatures:
         length=sum(terms.values()),
         terms=terms,
         labels=tuple(dict.fromkeys(_labels(turn))),
+        values=tuple(dict.fromkeys(_values(turn))),
     )
 
 
@@ -249,14 +257,15 @@ def pack(rows: Sequence[RowFeatures], vectors: Mapping[str, Sequence[float]], di
         packed[at] = (
             one.seq, one.session, one.owner, one.page, one.line, one.start, one.end,
             one.day, min(one.length, _MOST), min(one.content, 255), one.flags,
-            len(one.terms), min(len(one.labels), _MOST), len(one.pieces), len(one.id), len(one.event),
-            len(some),
+            len(one.terms), min(len(one.labels), _MOST), min(len(one.values), _MOST), len(one.pieces),
+            len(one.id), len(one.event), len(some),
         )  # fmt: skip
     return Block(
         rows=packed,
         terms=_items("terms", (term for one in rows for term in one.terms)),
         counts=_items("counts", (min(often, 255) for one in rows for often in one.terms.values())),
         labels=_items("labels", (label for one in rows for label in one.labels[:_MOST])),
+        values=_items("values", (value for one in rows for value in one.values[:_MOST])),
         pieces=_items("pieces", (piece for one in rows for piece in one.pieces)),
         id=_items("id", (byte for one in rows for byte in one.id)),
         event=_items("event", (day for one in rows for day in one.event)),
@@ -287,6 +296,47 @@ def hash_name(name: str) -> int:
 def name_label(word: str) -> int:
     """The number of a word of the name of a speaker, in lower case."""
     return zlib.crc32(word.encode(errors="surrogatepass"))
+
+
+def wanted_values(asked: TurnFilter) -> tuple[int, ...]:
+    """The numbers of the speaker, the role and the metadata that a filter asks for.
+
+    The row of a turn has all of them if the filter keeps the turn, and hardly ever else.
+    """
+    names = (("speaker", asked.speaker), ("role", asked.role))
+    return (
+        *(_value(kind, fold_name(name)) for kind, name in names if name is not None),
+        *(_value(f"where {one.key}", one.value) for one in asked.where),
+    )
+
+
+def have_values(block: Block, values: Sequence[int]) -> Array:
+    """Which rows have all of these values; one that had too many of them may have any."""
+    row_of_value = np.repeat(np.arange(len(block.rows)), block.rows["values"])
+    wanted = np.isin(block.values, np.array(values, np.uint32))
+    held = np.bincount(row_of_value[wanted], minlength=len(block.rows))
+    have: Array = (held == len(set(values))) | (block.rows["values"] == MOST_VALUES)
+    return have
+
+
+def _values(turn: Turn) -> Iterator[int]:
+    yield _value("speaker", fold_name(turn.speaker))
+    if turn.role is not None:
+        yield _value("role", fold_name(turn.role))
+    for key, given in turn.metadata.items():
+        for one in given if isinstance(given, list) else [given]:
+            if isinstance(one, str | int | float):
+                yield _value(f"where {key}", one)
+
+
+def _value(name: str, value: str | float) -> int:
+    """The number of a value. Those that are equal have one, but `True` and 1 are two things."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    shown = f"{value:x}" if is_number else str(value)  # `str` refuses very large numbers
+    written = f"{name}\0{type(value).__name__}\0{shown}"
+    return zlib.crc32(written.encode(errors="surrogatepass"))
 
 
 def _labels(turn: Turn) -> Iterator[int]:

@@ -97,12 +97,14 @@ class Searches(Protocol):
         session: SessionId | None = None,
         inactive: bool = False,
         within: Timeframe | None = None,
+        values: tuple[int, ...] = (),
         owners: Collection_[str] | None = None,
     ) -> tuple[Hit, ...]:
         """Best first, equal scores in an order that does not depend on when they were put.
 
         `inactive=True` also searches superseded and retired entries. Days of `within` are those of whoever
-        spoke: a moment is not taken to another time zone. With `owners` only what is of these, or shared,
+        spoke: a moment is not taken to another time zone. Turns that lack any of `values`
+        (`features.wanted_values`) may be left out. With `owners` only what is of these, or shared,
         is found, and nothing of others has any part in scores, order or how much is found.
 
         An empty query, or `words` mode with no searchable word, gives no hits.
@@ -118,12 +120,14 @@ class Searches(Protocol):
         session: SessionId | None = None,
         periods: Sequence[Period] = (),
         within: Timeframe | None = None,
+        values: tuple[int, ...] = (),
         owners: Collection_[str] | None = None,
     ) -> Candidates:
         """The best `limit` turns by meaning, by words and by the words around, and those beside them.
 
-        With `periods`, as many again of those said in one of these. `within` leaves out all others, and so do
-        `owners`, as in `search`: `named` and `rarity` too are those of what these owners may see.
+        With `periods`, as many again of those said in one of these. `within` leaves out all others, `values`
+        may, and so do `owners`, as in `search`: `named` and `rarity` too are those of what these owners may
+        see.
         """
         ...
 

@@ -12,7 +12,7 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ from tiermem.index.features import (
     IS_SHORT,
     ITEM_TYPES,
     ITEMS,
+    MOST_VALUES,
     ROW,
     Array,
     Block,
@@ -67,7 +68,7 @@ class RowFilter:
 
     `owners` are those whose rows are seen in addition to rows without an owner. `said` are days, of which one
     must hold the day of a row, and `events` days of which one must be a day on which what it says may have
-    happened. Inactive rows are seen only with `inactive`.
+    happened. Inactive rows are seen only with `inactive`. A row has all of `values` (see `wanted_values`).
     """
 
     session: str | None = None
@@ -75,6 +76,7 @@ class RowFilter:
     said: tuple[Period, ...] | None = None
     events: tuple[Period, ...] | None = None
     inactive: bool = False
+    values: tuple[int, ...] = ()
 
 
 ALL_ROWS = RowFilter()
@@ -106,7 +108,7 @@ class Rows:
         """Numbers, plus one, of the rows that a row is around of; 0 for none."""
         self._around_length = _Column("<i4")
         self._newest: dict[tuple[int, int], int] = {}
-        self._terms, self._labels = _Postings(), _Postings()
+        self._terms, self._labels, self._values = _Postings(), _Postings(), _Postings()
 
     def __len__(self) -> int:
         return len(self._is_live.values)
@@ -123,7 +125,6 @@ class Rows:
         row_of_vector = np.repeat(np.arange(count), block.rows["vectors"])
         is_first = np.isin(np.arange(len(row_of_vector)), first_items(block.rows["vectors"]))
         self._left_out.append(is_first & ((block.rows["flags"][row_of_vector] & HAS_WHOLE) > 0))
-        row_of_label = np.repeat(np.arange(count), block.rows["labels"])
         is_live = (block.rows["flags"] & IS_EMPTY) == 0
         self._is_live.append(is_live)
         for column in (self._before, self._after):
@@ -133,8 +134,11 @@ class Rows:
         row_of_term = np.repeat(np.arange(count), block.rows["terms"])
         shown = is_live[row_of_term]
         self._terms.add(block.terms[shown], start + row_of_term[shown], block.counts[shown])
-        shown = is_live[row_of_label]
-        self._labels.add(block.labels[shown], start + row_of_label[shown], np.ones(shown.sum()))
+        for postings, kind in ((self._labels, "labels"), (self._values, "values")):
+            row_of_item = np.repeat(np.arange(count), block.rows[kind])
+            shown = is_live[row_of_item]
+            items = getattr(block, kind)[shown]
+            postings.add(items, start + row_of_item[shown], np.ones(len(items)))
         if self._kind == "turns":
             self._link(start + np.flatnonzero(is_live))
 
@@ -166,7 +170,8 @@ class Rows:
         for number in numbers:
             if self._is_live.values[number]:
                 near += self._unlink(number) if self._kind == "turns" else []
-                for postings, kind in ((self._terms, "terms"), (self._labels, "labels")):
+                kinds = {"terms": self._terms, "labels": self._labels, "values": self._values}
+                for kind, postings in kinds.items():
                     postings.remove(self._items[kind].values[self._places(kind, number)], number)
             for kind, names in ITEMS.items():
                 for name in names:
@@ -223,7 +228,8 @@ class Rows:
             found += [self._best(scores, some, limit) for some in groups]
         numbers = self._with_neighbours(np.unique(np.concatenate(found)), seen)
         numbers = numbers[np.argsort(self._columns["seq"].values[numbers])]
-        before, after = (self._nearest(link, numbers, seen) for link in (self._before, self._after))
+        nearby = self._visible(replace(allowed, values=()), corpus)
+        before, after = (self._nearest(link, numbers, nearby) for link in (self._before, self._after))
         others = np.setdiff1d(np.concatenate([before, after]), [-1, *numbers])
         everything = np.concatenate([numbers, others])
         own, linked = meaning[numbers], self._within_reach(self._before.values[numbers], numbers, 1)
@@ -300,6 +306,10 @@ class Rows:
             seen &= self._are_said(allowed.said)
         if allowed.events is not None:
             seen &= self._may_have_happened(allowed.events)
+        for value in allowed.values:
+            has_value = self._columns["values"].values == MOST_VALUES
+            has_value[self._values.rows(value)] = True
+            seen &= has_value
         if not allowed.inactive:
             seen &= (self._columns["flags"].values & IS_INACTIVE) == 0
         return seen

@@ -26,7 +26,7 @@ from tiermem.errors import IndexMismatch, IndexUnavailable
 from tiermem.index.encoding import key
 from tiermem.index.features import ITEM_TYPES, ITEMS, ROW, Array, Block, join_blocks
 
-SCHEMA = 4
+SCHEMA = 5
 """The version of rows and segments; tables of another one ask to be rebuilt."""
 
 JOINED = 8
@@ -40,7 +40,7 @@ LARGEST = 8192
 
 LOOKED_AT = "an index that was opened read-only is left as it is"
 
-_HEAD = struct.Struct("<4sIHHQ7I")
+_HEAD = struct.Struct("<4sIHHQ8I")
 """Signature, checksum of what follows it, schema, dimensions, first number, rows, and items of each kind."""
 _SIGNATURE = b"TMsg"
 _CHECKED_FROM = 8

@@ -32,7 +32,7 @@ from tiermem.errors import (
 )
 from tiermem.index.bm25 import query_stems
 from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
-from tiermem.index.features import Block, turn_features
+from tiermem.index.features import Block, have_values, turn_features
 from tiermem.index.values import About, Collection, Hit, Mode, turn_id
 from tiermem.model import Degradation, Evidence, SummaryUnit, UnitId
 from tiermem.reading.backlog import Waiting
@@ -453,7 +453,7 @@ class LookUp:
     async def _rank(self, question: Question) -> RankedTurns:
         """By meaning, words and all else that `ranking` counts; what the index lacks by its words."""
         limit = self._options.ranking.candidates
-        if not self.view.scope.is_open:
+        if not self.view.scope.is_told_by_rows:
             limit = max(limit, self._options.as_of_pool)
         wanted = self._at_least if self.view.scope.turns is None else max(limit, self._at_least)
         exact, before = self.exact(question.text), -1
@@ -519,9 +519,11 @@ class LookUp:
         unsure = {page_id for page_id in located if page_id is not None and self.view.withholds(page_id)}
         pages = await self.read([Hit(id=page_id, score=0.0) for page_id in unsure], limit=len(unsure))
         lines = lines_by_number(page for _, page in pages.read)
+        lacks = ~have_values(found.candidates.block, self.view.scope.values)
+        lacks[len(found.candidates) :] = False
         hidden = [
-            one is None or (one in unsure and seq not in lines)
-            for seq, one in zip(seqs, located, strict=True)
+            no_value or one is None or (one in unsure and seq not in lines)
+            for seq, one, no_value in zip(seqs, located, lacks.tolist(), strict=True)
         ]
         candidates = found.candidates
         changed = {
@@ -622,6 +624,7 @@ class LookUp:
             session=scope.session,
             periods=question.periods,
             within=scope.within,
+            values=scope.values,
             owners=scope.sees.owners,
         )
         return _FoundCandidates(
@@ -728,6 +731,7 @@ class LookUp:
             session=self.view.scope.session,
             inactive=self.view.scope.as_of is not None,
             within=self.view.scope.within,
+            values=self.view.scope.values if collection == "turns" else (),
             owners=sees.owners_of_units if collection == "units" else sees.owners,
         )
 

@@ -21,6 +21,7 @@ from tiermem.errors import (
     TierMemError,
     unexpected,
 )
+from tiermem.index.features import wanted_values
 from tiermem.index.interface import Searches
 from tiermem.index.values import Period, Timeframe
 from tiermem.ledger import EVERYTHING_SEEN, Around, Tier1, Unread, Visibility
@@ -61,6 +62,18 @@ class Scope:
     def filters(self) -> bool:
         """Whether what is seen is filtered by more than session, moment and trust."""
         return self.turns is not None or self.happened is not None
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """What the rows of turns must have, as an index knows it."""
+        return () if self.turns is None else wanted_values(self.turns)
+
+    @property
+    def is_told_by_rows(self) -> bool:
+        """Whether the rows of turns tell which of them may be seen."""
+        asked = self.turns or TurnFilter()
+        has_times = isinstance(asked, SaidThen) or (asked.said_after, asked.said_before) != (None, None)
+        return self.as_of is None and self.min_trust is None and self.happened is None and not has_times
 
     @property
     def by_times_alone(self) -> bool:
@@ -260,9 +273,9 @@ class View:
         return () if self.whole else self.tier1.taken_back(page.id)
 
     def withholds(self, page_id: PageId) -> bool:
-        """Whether a turn of the page that the index finds may not be seen, or not all of it."""
+        """Whether a turn of the page that its row lets be seen may not be seen, or not all of it."""
         return (
-            not self.scope.is_open
+            not self.scope.is_told_by_rows
             or self.only is not None
             or bool(self.aside)
             or (not self.whole and bool(self.tier1.taken_back(page_id)))

@@ -36,6 +36,7 @@ _SELECT_PART: LiteralString = (
     " AND q < coalesce((SELECT first FROM tiermem.parts WHERE space = lines.space AND part = %s), %s)"
     " ORDER BY q"
 )
+_SELECT_SOME: LiteralString = "SELECT q, raw FROM tiermem.lines WHERE space = %s AND q = ANY(%s::bigint[])"
 _INSERT: LiteralString = (
     "INSERT INTO tiermem.lines (space, q, raw)"
     " SELECT %s, %s + number - 1, raw FROM unnest(%b::bytea[]) WITH ORDINALITY AS batch (raw, number)"
@@ -154,6 +155,10 @@ class PostgresLines:
     def read(self, first: int, count: int = 1) -> list[bytes]:
         found: dict[int, bytes] = dict(self._rows(_SELECT, [self._key, first, first + count - 1]))
         return [found.get(number, b"") for number in range(first, first + count)]
+
+    def read_some(self, numbers: Sequence[int]) -> list[bytes]:
+        found: dict[int, bytes] = dict(self._rows(_SELECT_SOME, [self._key, list(numbers)]))
+        return [found.get(number, b"") for number in numbers]
 
     def data(self, part: int) -> bytes:
         return b"".join(raw for _, raw in self._part(part, self._firsts[part - 1]))
