@@ -185,8 +185,8 @@ BUGS = (
         name="the names of removed turns are known still",
         file="tiermem/index/rows.py",
         function="Rows.empty",
-        before='((self._terms, "terms"), (self._labels, "labels"))',
-        after='((self._terms, "terms"),)',
+        before='{"terms": self._terms, "labels": self._labels, "values": self._values}',
+        after='{"terms": self._terms, "values": self._values}',
         found_by=("tests/index/test_memory.py",),
     ),
     Bug(
