@@ -368,12 +368,18 @@ class LookUp:
 
     def _units_by_turns(self, turns: Iterable[RankedTurn | FoundTurn], extracts: bool) -> list[Hit]:
         """Units that rest on these turns, each as good as the best of its turns."""
-        units_of = cache(self.view.tier1.units_of_page)  # many turns are on one page
+
+        @cache  # many turns are on one page
+        def list_units(page_id: PageId) -> list[SummaryUnit]:
+            return [
+                unit for unit in self.view.tier1.units_of_page(page_id) if self._is_listed(unit, extracts)
+            ]
+
         return [
             Hit(id=unit.id, score=turn.score)
             for turn in turns
-            for unit in units_of(turn.page_id)
-            if self._is_listed(unit, extracts) and any(turn.holds(span) for span in unit.spans)
+            for unit in list_units(turn.page_id)
+            if any(turn.holds(span) for span in unit.spans)
         ]
 
     async def turns(self, query: str, *, limit: int) -> Turns:
@@ -516,7 +522,7 @@ class LookUp:
         by_words = candidates_on_pages(others, (page for _, page in read.read), cut)
         seqs = found.candidates.seqs
         located = await self.view.ledger.locate_turns(seqs)
-        unsure = {page_id for page_id in located if page_id is not None and self.view.withholds(page_id)}
+        unsure = self.view.withheld({page_id for page_id in located if page_id is not None})
         pages = await self.read([Hit(id=page_id, score=0.0) for page_id in unsure], limit=len(unsure))
         lines = lines_by_number(page for _, page in pages.read)
         lacks = ~have_values(found.candidates.block, self.view.scope.values)

@@ -272,14 +272,11 @@ class View:
         """The words of the page that are no evidence, since what was made of them was taken back."""
         return () if self.whole else self.tier1.taken_back(page.id)
 
-    def withholds(self, page_id: PageId) -> bool:
-        """Whether a turn of the page that its row lets be seen may not be seen, or not all of it."""
-        return (
-            not self.scope.is_told_by_rows
-            or self.only is not None
-            or bool(self.aside)
-            or (not self.whole and bool(self.tier1.taken_back(page_id)))
-        )
+    def withheld(self, page_ids: Iterable[PageId]) -> set[PageId]:
+        """The pages of which a turn that its row lets be seen may not be seen, or not all of it."""
+        if not self.scope.is_told_by_rows or self.only is not None or self.aside:
+            return set(page_ids)
+        return set() if self.whole else set(filter(self.tier1.taken_back, page_ids))
 
     def seen(self, page: Page) -> Page:
         """The page without the words that were taken back, and with the turns withheld that came later, that
