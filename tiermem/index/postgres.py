@@ -419,9 +419,8 @@ class PostgresIndex(PointIndex):
     ) -> Mapping[int, Ranking]:
         """BM25 of each entry that has one of the terms, for probes with their numbers."""
         asked = [(n, field, term, weight) for n, field, by in probes for term, weight in by.items()]
-        total = self._tally(collection, allowed.corpus)
-        terms = [(field, term) for _, field, term, _ in asked]
-        rarities = self._rarities_of(collection, allowed.corpus, total, terms)
+        terms, corpus = [(field, term) for _, field, term, _ in asked], allowed.corpus
+        rarities = self._rarities_of(collection, corpus, self._tally(collection, corpus), terms)
         weighted = [
             (n, field, term, weight * rarity)
             for (n, field, term, weight), rarity in zip(asked, rarities, strict=True)

@@ -65,7 +65,7 @@ class RankingOptions:
     """The BM25 score of the conversation around it, as a share of the rarity of the question's words."""
     crowd: int = 1000
     """Turns above which `around` counts less, by the square root of their number: the more conversations
-    there are, the more hold the words of a question without being about it (decision 89).
+    there are, the more hold the words of a question without being about it (decision 90).
     """
     named: float = 2.5
     """Said by whom the question names, or by the user where it names no one."""
