@@ -86,8 +86,8 @@ def _play(folder: Path, chance: random.Random, kills: int, outcome: Outcome) -> 
             killed = _kill_drain(store, chance, within=_LONGER * usual)
         outcome.count += killed
         outcome.seen[f"{victim}s killed"] += killed
-    for transcript in repository.glob("*.jsonl"):
-        _end_session(store, transcript)
+    for number in range(session + 1):  # also one whose agent was killed before it wrote anything
+        _end_session(store, repository / f"s{number}.jsonl")
     _let_end(store)
     _run_drain(store)
     _look(store, repository, said, outcome)
