@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagestore import PageId, Span
+from pagestore import EstimateCounter, PageId, Span
 from tests.reading.world import Words, World
 from tiermem.errors import IndexUnavailable
 from tiermem.ledger import TurnAt
@@ -176,6 +176,21 @@ def test_nor_where_a_whole_counts_more_than_its_parts(limit: int) -> None:
     items = [Evidence(text=f"cat {n}", spans=(), score=0.0, source="turn", quote="") for n in range(12)]
     context = assemble(items, max_tokens=limit, count=lambda text: len(text) + text.count("\n") ** 2)
     assert context.tokens == len(context.text) + context.text.count("\n") ** 2 <= limit
+
+
+@pytest.mark.parametrize("word", ["cat", "Wörter", "猫が寝る", "a-b_c/d.py", "12:30", "🙂🙂"])
+def test_a_full_context_counts_each_further_item_and_not_the_whole_again(word: str) -> None:
+    counter, counted = EstimateCounter(), [0]
+
+    def count(text: str) -> int:
+        counted[0] += len(text)
+        return counter.count(text)
+
+    items = [Evidence(text=f"{word} {word} {n}", spans=(), score=0.0, source="turn") for n in range(400)]
+    context = assemble(items, max_tokens=1_000, count=count)
+    assert 0.98 * 1_000 <= context.tokens <= 1_000
+    longest = max(len(block) for block in context.text.split("["))
+    assert counted[0] <= 400 * (longest + 10) + 8 * len(context.text)
 
 
 @pytest.mark.parametrize("limit", range(80, 125, 3))

@@ -22,6 +22,10 @@ from tiermem.text.words import stems
 
 _ASKED = re.compile(r', asked "([^"\n]{1,400})"')
 """The question before a reply, as units of rules repeat it."""
+_FIRST = "[1]"
+"""How the first source begins."""
+_MORE = 2
+"""Tokens that the parts of a context with one source may count more than the whole."""
 MOST_DATES = 5
 """Dates of one source; of more, their number is given."""
 
@@ -66,18 +70,21 @@ def assemble(
     """
     blocks: list[str] = []
     kept: list[Evidence] = []
-    tokens = count(f"{HEADING}\n")
+    tokens, parts = count(f"{HEADING}\n"), 1
     groups = _group_same(items)
     for same in groups:
-        block = _block(len(kept) + 1, *same)
+        first, number = _block(1, *same), f"[{len(kept) + 1}]"
+        block = number + first.removeprefix(_FIRST)
         # Counted part by part, or many items would take the square of their time. Parts may count a token
-        # more each than the whole, so a close call is counted whole; and so is what comes of it, at the end.
-        more = count(f"{block}\n")
+        # more each than the whole: before a close call what was kept is counted as one part.
+        more = count(f"{first}\n") + count(number) - count(_FIRST)
+        if 0 < tokens + more - max_tokens <= parts + 1 and parts > 1:
+            tokens, parts = count(f"{_text(blocks)}\n"), 1
         over = tokens + more - max_tokens
-        if over <= 0 or (over <= len(blocks) + 2 and count(_text([*blocks, block])) <= max_tokens):
+        if over <= 0 or (over <= parts + 1 and count(_text([*blocks, block])) <= max_tokens):
             blocks.append(block)
             kept.append(replace(same[0], spans=tuple(dict.fromkeys(s for one in same for s in one.spans))))
-            tokens += more
+            tokens, parts = tokens + more, parts + 1
         elif packing == "stop":
             break
     while blocks and count(_text(blocks)) > max_tokens:
@@ -151,8 +158,10 @@ def shown_alone(item: Evidence) -> str:
 
 
 def fits(item: Evidence, *, max_tokens: int, count: Callable[[str], int]) -> bool:
-    """Whether the item alone makes a context of at most `max_tokens`."""
-    return count("\n".join([HEADING, _block(1, item)])) <= max_tokens
+    """Whether the item alone makes a context of at most `max_tokens`; see `assemble` for how it is counted."""
+    block = _block(1, item)
+    over = count(f"{HEADING}\n") + count(f"{block}\n") - max_tokens
+    return over <= 0 or (over <= _MORE and count(_text([block])) <= max_tokens)
 
 
 def _block(number: int, item: Evidence, *same: Evidence) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -262,7 +263,7 @@ class Reader:
     ) -> Context:
         """Numbered sources for a prompt, units and turns, best first, in at most `max_tokens`."""
         options = _as_many_as_fit(max_tokens, self._options)
-        count = self._counter.count
+        count = cache(self._counter.count)  # what fits by itself is counted again with the others
 
         async def filled(view: View) -> tuple[Context, tuple[Degradation, ...]]:
             lookup = LookUp(view, options, asked_at=asked_at, reranker=self._reranker)
