@@ -158,7 +158,7 @@ def shown_alone(item: Evidence) -> str:
 
 
 def fits(item: Evidence, *, max_tokens: int, count: Callable[[str], int]) -> bool:
-    """Whether the item alone makes a context of at most `max_tokens`; see `assemble` for how it is counted."""
+    """Whether the item alone makes a context of at most `max_tokens`."""
     block = _block(1, item)
     over = count(f"{HEADING}\n") + count(f"{block}\n") - max_tokens
     return over <= 0 or (over <= _MORE and count(_text([block])) <= max_tokens)
