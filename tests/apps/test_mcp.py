@@ -219,13 +219,41 @@ async def test_words_are_destroyed_only_when_it_is_confirmed(memory: tiermem.Asy
         named = {"turn": found["found"][0]["turn"], "reason": "asked to"}
         shown = await called(client, "forget", **named)
         assert SAID in shown
-        assert "1 turns, 1 facts, 0 answers" in shown
+        assert "destroyed for ever: 1 turn, 1 fact, 0 answers." in shown
         assert "confirm=true" in shown
         assert SAID in await called(client, "page", page_id=named["turn"])
         done = await called(client, "forget", **named, confirm=True)
         assert "No file of the store holds the words" in done
         assert SAID not in await called(client, "page", page_id=named["turn"])
         assert "Beef is fine." in await called(client, "forget", session="dogs", reason="asked to")
+
+
+@pytest.mark.parametrize("asks", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("said", "goes", "more"),
+    [
+        (("The gate code is 7741.",), "1 turn, 1 fact", None),
+        (("The gate code is 7741.", "The shed is green."), "2 turns, 2 facts", None),
+        (tuple(f"Crate {n} holds apples." for n in range(5)), "5 turns, 5 facts", None),
+        (tuple(f"Crate {n} holds apples." for n in range(51)), "51 turns, 10 facts", "and 1 more turn"),
+        (tuple(f"Crate {n} holds apples." for n in range(52)), "52 turns, 10 facts", "and 2 more turns"),
+        (("Ok",), "1 turn, 0 facts", None),
+    ],
+)
+async def test_what_forget_destroys_is_counted_in_words(
+    memory: tiermem.AsyncMemory, said: tuple[str, ...], goes: str, more: str | None, asks: int
+) -> None:
+    await memory.add([{"speaker": "Bo", "text": text} for text in said], session="gate")
+    await memory.flush()
+    for _ in range(asks):
+        await memory.ask(said[0], session="gate")
+    answers = "1 answer" if asks == 1 else f"{asks} answers"
+    async with Client(server(memory)) as client:
+        shown = (await called(client, "forget", session="gate", reason="asked to")).splitlines()
+        done = await called(client, "forget", session="gate", reason="asked to", confirm=True)
+    assert shown[0] == f"This would be destroyed for ever: {goes}, {answers}."
+    assert (shown[-2] == more) if more else not shown[-2].startswith("and ")
+    assert done.startswith(f"Destroyed: {goes}. ")
 
 
 @pytest.mark.parametrize(("line", "goes", "stays"), [(0, SAID, "Beef"), (1, "Beef is fine.", "Biscuit")])

@@ -113,7 +113,7 @@ async def every_tool(transport: Any) -> set[str]:
         assert SAID in read.contents[0].text
         assert (await client.get_prompt("from_memory", {"question": "What?"})).messages
         assert "confirm=true" in await call("forget", page_id=page, reason="asked to")
-        assert "Destroyed: 1 turns" in await call("forget", page_id=page, reason="asked to", confirm=True)
+        assert "Destroyed: 1 turn, " in await call("forget", page_id=page, reason="asked to", confirm=True)
         assert (await client.call_tool("page", {"page_id": "p1:nothing"})).is_error
         listed = {tool.name for tool in (await client.list_tools()).tools}
         assert called == listed

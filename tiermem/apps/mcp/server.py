@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError
 import tiermem
 from pagestore import Page
 from tiermem.apps.present.as_json import plain
+from tiermem.apps.present.tables import counted
 from tiermem.apps.present.terminal import when
 from tiermem.errors import InvalidInput, TierMemError, install_command, not_one_of
 from tiermem.model import Answer, CitedSentence, Evidence
@@ -368,12 +369,13 @@ class _Tools:
         receipt = await self._memory.erase(
             turn=turn, page=page_id, session=session, reason=reason, dry_run=not confirm
         )
-        turns, units = len(receipt.erasure.turns), len(receipt.erasure.units)
+        turns = len(receipt.erasure.turns)
+        goes = f"{counted(turns, 'turn')}, {counted(len(receipt.erasure.units), 'fact')}"
         if not confirm:
-            answers = len(receipt.erasure.answers)
-            goes = f"{turns} turns, {units} facts, {answers} answers"
+            goes += f", {counted(len(receipt.erasure.answers), 'answer')}"
             words = [_turn_line(one) for one in receipt.words[:_TURNS_SHOWN]]
-            more = [f"and {turns - _TURNS_SHOWN} more turns"] if turns > _TURNS_SHOWN else []
+            unshown = turns - len(words)
+            more = [f"and {counted(unshown, 'more turn')}"] if unshown else []
             shown = "\n".join([*words, *more])
             return (
                 f"This would be destroyed for ever: {goes}.\n{shown}\nCall again with confirm=true to do it."
@@ -387,7 +389,7 @@ class _Tools:
         )
         left = f"{left if found else ''} NOT LOOKED THROUGH: {unread}." if unread else left
         return (
-            f"Destroyed: {turns} turns, {units} facts. {left} "
+            f"Destroyed: {goes}. {left} "
             f"Not looked for: {receipt.not_looked_for}. "
             f"Remains: {receipt.remains}. Not reached: {receipt.not_reached}."
         )
