@@ -5,6 +5,7 @@ import io
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -227,16 +228,61 @@ def test_a_session_that_the_caller_or_the_file_names_is_not_compared(
     assert ingest(memory, lines(CHAT, session="clay"), "c.jsonl") == (len(CHAT), 0, ["clay"])
 
 
-@pytest.mark.parametrize("dated", [0, 1, 2])
-def test_undated_text_under_another_name_is_another_session(memory: tiermem.Memory, dated: int) -> None:
+def undated_lines(chat: Sequence[Line], dated: int = 0) -> str:
     rows = [
         {"speaker": who, "text": text, **({"timestamp": when} if n < dated else {})}
-        for n, (when, who, text) in enumerate(CHAT)
+        for n, (when, who, text) in enumerate(chat)
     ]
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    ingest(memory, text, "a.jsonl")
-    assert ingest(memory, text, "a.jsonl") == (0, 0, ["a"])
-    assert ingest(memory, text, "b.jsonl") == (len(CHAT), 0, ["b"])
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def undated_array(chat: Sequence[Line]) -> str:
+    return json.dumps({"messages": [{"role": who, "content": text} for _, who, text in chat]})
+
+
+def undated_table(chat: Sequence[Line]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows([("sender", "body"), *((who, said) for _, who, said in chat)])
+    return text.getvalue()
+
+
+def undated_transcript(chat: Sequence[Line]) -> str:
+    return "".join(f"{who}: {text}\n" for _, who, text in chat)
+
+
+def undated_headings(chat: Sequence[Line]) -> str:
+    return "# Kiln\n\n" + "".join(f"**{who}**: {text}\n\n" for _, who, text in chat)
+
+
+UNDATED: dict[str, tuple[Write, str]] = {
+    "lines": (undated_lines, ".jsonl"),
+    "one dated line": (partial(undated_lines, dated=1), ".jsonl"),
+    "two dated lines": (partial(undated_lines, dated=2), ".jsonl"),
+    "array": (undated_array, ".json"),
+    "table": (undated_table, ".csv"),
+    "transcript": (undated_transcript, ".txt"),
+    "transcript with a heading": (undated_headings, ".md"),
+}
+
+
+@pytest.mark.parametrize(("write", "ending"), UNDATED.values(), ids=UNDATED)
+def test_undated_text_under_another_name_is_another_session(
+    memory: tiermem.Memory, write: Write, ending: str
+) -> None:
+    text = write(CHAT)
+    assert ingest(memory, text, f"a{ending}") == (len(CHAT), 0, ["a"])
+    assert ingest(memory, text, f"a{ending}") == (0, 0, ["a"])
+    assert ingest(memory, text, f"b{ending}") == (len(CHAT), 0, ["b"])
+
+
+@pytest.mark.parametrize(("write", "ending"), UNDATED.values(), ids=UNDATED)
+def test_erased_undated_text_stays_away_under_its_own_name_alone(
+    memory: tiermem.Memory, write: Write, ending: str
+) -> None:
+    ingest(memory, write(CHAT), f"a{ending}")
+    memory.erase(session="a", reason="asked for")
+    assert ingest(memory, write(CHAT), f"a{ending}") == (0, len(CHAT), ["a"])
+    assert ingest(memory, write(CHAT), f"b{ending}") == (len(CHAT), 0, ["b"])
 
 
 @pytest.mark.parametrize("ids", [["1", "2", "3"], ["m-1", "m-2"], ["7"]])
