@@ -3,14 +3,16 @@
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from pagestore import SessionId, SpaceId, Store
-from pagestore.errors import Locked
+from pagestore import DiskLog, LogOptions, SessionId, SpaceId, Store, Turn
+from pagestore.errors import Locked, SpaceNotFound
+from pagestore.files import RealFiles
 
 SPACE = SpaceId("ann")
 ROOT = Path(__file__).parents[2]
@@ -49,10 +51,15 @@ def start(program: str, *arguments: str) -> subprocess.Popen[str]:
 def stored(folder: Path) -> list[int]:
     with Store(folder).open_space(SPACE) as log:
         assert log.verify().ok
-        pages = [log.page(info.id) for info in log.pages()]
-        open_page = log.open_page(SessionId("s"))
-        lines = [line for page in [*pages, *([open_page] if open_page else [])] for line in page.lines]
-        return [int(line.turn.text.split()[1]) for line in lines if line.turn]
+        return numbers_in(log)
+
+
+def numbers_in(log: DiskLog) -> list[int]:
+    """The numbers of the turns of the session, in order, without those that are erased."""
+    pages = [log.page(info.id) for info in log.pages()]
+    open_page = log.open_page(SessionId("s"))
+    lines = [line for page in [*pages, *([open_page] if open_page else [])] for line in page.lines]
+    return [int(line.turn.text.split()[1]) for line in lines if line.turn]
 
 
 def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
@@ -89,7 +96,8 @@ def test_a_second_process_is_told_who_writes(tmp_path: Path) -> None:
         with pytest.raises(Locked, match=f"pid {writer.pid} on host "):
             Store(tmp_path).open_space(SPACE)
         with Store(tmp_path).open_space(SPACE, read_only=True) as log:
-            assert log.open_page(SessionId("s")) is not None
+            assert log.sessions() == (SessionId("s"),)
+            assert numbers_in(log)[:1] == [0]
     finally:
         writer.kill()
         writer.stdout.close()
@@ -108,3 +116,123 @@ def test_two_processes_that_race_for_a_log_lose_nothing(tmp_path: Path) -> None:
             assert page is not None
             assert [line.turn.text for line in page.lines if line.turn] == [f"turn {n}" for n in range(15)]
         assert log.verify().ok
+
+
+class WatchedFiles(RealFiles):
+    """Calls `look` before and after each call that changes a file, and in the middle of each write."""
+
+    def __init__(self) -> None:
+        self.look: Callable[[], None] = lambda: None
+
+    def open(self, path: str, *, write: bool, create: bool = False) -> int:
+        opened = super().open(path, write=write, create=create)
+        if create:
+            self.look()
+        return opened
+
+    def write(self, fd: int, data: bytes, offset: int) -> int:
+        self.look()
+        half = super().write(fd, data[: len(data) // 2], offset)
+        self.look()
+        return half + super().write(fd, data[half:], offset + half)
+
+    def truncate(self, fd: int, size: int) -> None:
+        self.look()
+        super().truncate(fd, size)
+        self.look()
+
+    def sync(self, fd: int) -> None:
+        self.look()
+        super().sync(fd)
+        self.look()
+
+
+def said(number: int) -> Turn:
+    return Turn(speaker="Ann", text=f"turn {number} " + "so " * 20, turn_id=str(number))
+
+
+def append(log: DiskLog, *numbers: int) -> None:
+    log.append(SessionId("s"), [said(number) for number in numbers])
+
+
+def erase_first(log: DiskLog) -> None:
+    page = next((log.page(info.id) for info in log.pages()), None) or log.open_page(SessionId("s"))
+    assert page is not None
+    log.erase(page.id, page.lines[0].seq, "asked for")
+
+
+def seal(log: DiskLog) -> None:
+    log.seal(SessionId("s"))
+
+
+Step = Callable[[DiskLog], None]
+Moment = tuple[list[Step], Step, list[int], list[int]]
+"""What is done before, what is done while others open the log, and the turns there before and after."""
+MOMENTS: dict[str, Moment] = {
+    "the first turn ever": ([], lambda log: append(log, 0), [], [0]),
+    "several first turns": ([], lambda log: append(log, 0, 1, 2), [], [0, 1, 2]),
+    "a page that is sealed": ([lambda log: append(log, 0, 1)], seal, [0, 1], [0, 1]),
+    "no page is open": ([lambda log: append(log, 0), seal], lambda log: append(log, 1), [0], [0, 1]),
+    "a turn that fills its page": (
+        [lambda log: append(log, 0)],
+        lambda log: append(log, 1, 2, 3, 4, 5),
+        [0],
+        [0, 1, 2, 3, 4, 5],
+    ),
+    "a turn that is erased": ([lambda log: append(log, 0, 1)], erase_first, [0, 1], [1]),
+    "a turn of a sealed page that is erased": (
+        [lambda log: append(log, 0, 1), seal, lambda log: append(log, 2)],
+        erase_first,
+        [0, 1, 2],
+        [1, 2],
+    ),
+    "a turn after an erasure": (
+        [lambda log: append(log, 0, 1), erase_first],
+        lambda log: append(log, 2),
+        [1],
+        [1, 2],
+    ),
+    "a new file": (
+        [lambda log: append(log, *range(6)), lambda log: append(log, *range(6, 12))],
+        lambda log: append(log, 12),
+        list(range(12)),
+        list(range(13)),
+    ),
+}
+
+
+@pytest.mark.parametrize("openings", [1, 4])
+@pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS)
+def test_a_read_only_opening_at_any_moment_of_a_write_reads_what_was_there_before_or_after(
+    tmp_path: Path, moment: Moment, openings: int
+) -> None:
+    before, step, old, new = moment
+    files, seen = WatchedFiles(), list[list[int]]()
+    options = LogOptions(page_tokens=100, segment_bytes=2_000)
+    allowed = [new[: len(old) + n] for n in range(len(new) - len(old) + 1)] if new[: len(old)] == old else []
+
+    def read(_: int) -> list[int]:
+        try:
+            with Store(tmp_path, read_only=True).open_space(SPACE, read_only=True) as log:
+                found = numbers_in(log)
+                assert log.verify().ok
+                return found
+        except SpaceNotFound:
+            return []
+
+    def look() -> None:
+        found = [*pool.map(read, range(openings))]
+        assert all(one in [old, new, *allowed] for one in found), found
+        seen.extend(found)
+
+    store = Store(tmp_path, options=options, files=files)
+    with ThreadPoolExecutor(openings) as pool, store.open_space(SPACE) as log:
+        for each in before:
+            each(log)
+        files.look = look
+        step(log)
+        files.look = lambda: None
+        look()
+    assert seen[0] == old
+    assert seen[-1] == new
+    assert len(seen) > 3 * openings
