@@ -276,6 +276,63 @@ def open_pointing(open_memory: OpenMemory, leads: Mapping[str, float]) -> tuple[
     return open_memory(engine=replace(quoting_engine(), route=None, compose=abstain, point=point)), point
 
 
+BREAKS = ["\n", "\r\n", "\r", "\u2028", "\u2029", "\x85", "\x0c"]
+BROKEN = {
+    "a numbered list": ("Sunday\n1. Fetch the ladder\n2. Paint the fence\n3. Eat", "ladder\n2. Paint"),
+    "a table": ("| room | size |\n|---|---|\n| attic | 31 m2 |\n| cellar | 18 m2 |", "31 m2 |\n| cellar"),
+    "code": ("```python\ndef limit():\n    retries = 7\n    return retries\n```", "7\n    return"),
+    "a poem": (
+        "O harbour, cold and grey,\nthe lamps of Tarn burn low,\nand none recall the day",
+        "low,\nand",
+    ),
+    "amounts": ("Keys:\nshed 4411\ncellar 9027\nboat 3308", "9027\nboat"),
+    "a wrapped sentence": (
+        "We meet at the old mill on\nThursday evening\nat eight.",
+        "Thursday evening\nat eight",
+    ),
+    "quoted questions": (
+        "> Is the kiln booked?\nYes, for Friday.\n> And the clay?\nIn the van.",
+        "booked?\nYes",
+    ),
+}
+"""Messages in several lines, and words of each that run over a break."""
+broken = pytest.mark.parametrize(("message", "over"), BROKEN.values(), ids=BROKEN)
+
+
+def is_in_a_row(text: str, message: str) -> bool:
+    return any(text.strip("… ") in row for row in message.split("\n"))
+
+
+@pytest.mark.parametrize("break_", BREAKS)
+@broken
+def test_no_line_and_no_mark_runs_over_a_line_break(
+    open_memory: OpenMemory, message: str, over: str, break_: str
+) -> None:
+    memory, point = open_pointing(open_memory, {over.replace("\n", "\n\t"): 9.0})
+    memory.add(message.replace("\n", break_), speaker="Ann")
+    (line,) = ask(memory, message).said
+    assert point.read == [message.replace("\n", "\n\t")]
+    assert is_in_a_row(line.text, message)
+    assert [is_in_a_row(line.text[start:end], message) for start, end in line.marks] in ([], [True])
+    assert len(str(line).splitlines()) == 1
+
+
+@pytest.mark.parametrize("break_", BREAKS)
+@broken
+def test_no_cited_sentence_and_no_mark_in_it_runs_over_a_line_break(
+    open_memory: OpenMemory, message: str, over: str, break_: str
+) -> None:
+    memory = open_memory(engine=replace(quoting_engine(), route=None, compose=quote_first))
+    memory.add(message.replace("\n", break_), speaker="Ann")
+    memory.flush()
+    sentences = memory.ask(over, mode="summary").sentences
+    assert len(sentences) > 1
+    for sentence in sentences:
+        assert sentence.marks
+        assert is_in_a_row(sentence.text, message)
+        assert all(is_in_a_row(sentence.text[start:end], message) for start, end in sentence.marks)
+
+
 def test_a_lead_orders_the_lines_and_its_words_are_marked(open_memory: OpenMemory) -> None:
     memory, point = open_pointing(open_memory, {"5259": 9.0, "loud": 5.0})
     memory.add("The alarm code, the alarm code! It is loud.", speaker="Bob")
