@@ -3,22 +3,29 @@
 import io
 import json
 import sys
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.text import Text
 
+import tiermem
 from pagestore import Page, PageId, PageLine, SessionId, SpaceId, Span, Turn
 from tiermem.apps.cli.checkpoint_files import read_checkpoints, write_checkpoints
 from tiermem.apps.cli.search import results
-from tiermem.apps.present.answers import page_view
+from tiermem.apps.present.answers import page_view, said_lines
 from tiermem.apps.present.as_json import plain, print_json
+from tiermem.apps.present.tables import numbered_table, table
 from tiermem.apps.present.terminal import when
 from tiermem.errors import InvalidInput
-from tiermem.model import Evidence
+from tiermem.model import Answer, CitedSentence, Evidence
 from tiermem.text.unicode import show_controls
 
 any_text = st.text(alphabet=st.characters(exclude_categories=()))
@@ -128,6 +135,61 @@ def test_a_page_wraps_and_loses_no_word_in_a_narrow_terminal() -> None:
     drawn = console.file.getvalue()
     assert max(map(len, drawn.splitlines())) <= 30
     assert all(word in drawn for word in ("sesame␛,", "please.", "Noted."))
+
+
+EVIDENCE = {
+    "prose": "The spare key to the boat house hangs behind the third blue door on the left, under the cap.",
+    "an address": "https://example.com/albums/2024/harbour/boathouse-key-under-the-cap.html?size=large#left",
+    "a long word": "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft",
+    "Chinese": "備用鑰匙掛在船屋左邊第三扇藍色門後面的帽子下面請不要告訴鄰居也不要告訴他的狗",
+    "Thai": "กุญแจอยู่ใต้โถปลาทองพรุ่งนี้เราจะไปดูเรือ" * 2,
+    "emoji": "🎉🚤🔑" * 20,
+    "rows": "Keys:\nshed 4411 behind the door of the boat house\ncellar 9027 below the cap",
+    "markup": "[bold]the key[/bold] [link=x]hangs[/link] behind [red]the third[/] blue door on the left",
+}
+Shown = Callable[[str, Console], Iterable[RenderableType]]
+
+
+def _evidence(text: str) -> Evidence:
+    return Evidence(
+        text=text, spans=(), score=1.0, source="turn", said_at=datetime.fromisoformat("2024-05-08")
+    )
+
+
+def _line_of(text: str) -> CitedSentence:
+    return CitedSentence(text=text, speaker="Ann", next=CitedSentence(text=text, speaker="Bo"))
+
+
+@cache
+def _answer() -> Answer:
+    with tiermem.open(":memory:", engine="local", embedder="hashed") as memory:
+        return memory.ask("Where is the key?")
+
+
+def _page_of(text: str) -> Page:
+    said = PageLine(seq=0, start=0, body=0, end=len(text), turn=Turn(speaker="Ann", text=text))
+    return replace(_page(), text=text, lines=(said,))
+
+
+VIEWS: dict[str, Shown] = {
+    "search": lambda text, _: [results([_evidence(text)], {})],
+    "ask": lambda text, _: said_lines(replace(_answer(), said=(_line_of(text),))),
+    "page": lambda text, console: [page_view(_page_of(text), console)],
+    "a numbered list": lambda text, _: [numbered_table([(1, Text(text))])],
+    "a table": lambda text, _: [table(("number", "text"), [("1", text)], numbers=("number",))],
+}
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+@pytest.mark.parametrize("text", EVIDENCE.values(), ids=EVIDENCE)
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_evidence_wraps_and_no_character_of_it_is_cut(view: Shown, text: str, width: int) -> None:
+    console = Console(file=io.StringIO(), width=width, markup=False, highlight=False)
+    console.print(*view(text, console), sep="\n")
+    assert isinstance(console.file, io.StringIO)
+    drawn = console.file.getvalue()
+    assert max(cell_len(line) for line in drawn.splitlines()) <= width
+    assert "".join(text.split()) in "".join(drawn.replace("│", "").split())
 
 
 def test_a_name_of_a_session_that_is_too_long_for_the_frame_is_displayed_whole_below_it() -> None:
