@@ -33,6 +33,43 @@ def test_lines_with_a_colon_stay_in_the_message(inside: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "inside",
+    [
+        "For the bread we need\nFarina: 300 g\nMilk: 2\nYeast: 1 cube",
+        "Scores so far\nArsenal: 3\nChelsea: 1",
+        "Prices:\nTea: 4.50 €\nCoffee: €5\nCake: 12%",
+        "Die Liste\nMehl: 500 g\nButter: 1/2 Pfund",
+        "Trains\nKiel: 18:05\nHamburg: 19:40\nBremen: 20:55",
+        "It fails with\nValueError: invalid literal for int()",
+        "Then\nTimeoutException: no reply\nDeprecationWarning: use open",
+        "Run this\nSQL: SELECT name FROM crates",
+        "Formats\nJSON: one line a turn\nCSV: a row a turn",
+    ],
+)
+def test_rows_of_a_list_and_messages_of_programs_stay_in_the_message(inside: str) -> None:
+    text = f"Ylva: {inside}\nBo: Fine.\nYlva: Good.\nBo: Bye.\n"
+    assert said(read_one(text)) == {
+        "chat": [("Ylva", inside), ("Bo", "Fine."), ("Ylva", "Good."), ("Bo", "Bye.")]
+    }
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [("Ann", "How many come"), ("Bob", "3")],
+        [("Ann", "Bids please."), ("Bob", "20 euros"), ("Cara", "30 euros")],
+        [("Ann", "Bids please."), ("Bob", "20"), ("Cara", "30"), ("Ann", "Sold.")],
+        [("Ann", "Hi"), ("Bo", "Hi"), ("Ann", "How many?"), ("Cara", "3"), ("Dan", "4"), ("Bo", "Ok")],
+        [("Ann", "Hi"), ("Bo", "Hi"), ("Ann", "Who else"), ("Cara", "3"), ("Bo", "Ok"), ("Ann", "Good")],
+        [("Ann", "Hi"), ("Bo", "Bids!"), ("Cara", "3 of us"), ("Dan", "4 of us"), ("Bo", "Ok"), ("Ann", "1")],
+    ],
+)
+def test_numbers_that_people_say_are_turns(turns: list[tuple[str, str]]) -> None:
+    text = "".join(f"{who}: {words}\n" for who, words in turns)
+    assert said(read_one(text)) == {"chat": turns}
+
+
+@pytest.mark.parametrize(
     "names",
     [
         ["Ann", "Bob"],

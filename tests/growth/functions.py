@@ -287,7 +287,9 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Container[str | None]": lambda text: ("system", text),
     "Iterable[object]": lambda text: (text, None, "I have 3 dogs."),
     "Sequence[NameBeforeColon]": lambda text: tuple(
-        NameBeforeColon(name=part, is_stamped=False) for part in (text, *text.split()) if part.strip()
+        NameBeforeColon(name=part, is_stamped=False, text="7 g", line=line)
+        for line, part in enumerate((text, *text.split()))
+        if part.strip()
     ),
     "Iterable[str]": lambda text: (text, "I have 3 dogs."),
     "Sequence[str]": lambda text: (text, "I have 3 dogs."),

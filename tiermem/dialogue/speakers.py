@@ -29,7 +29,9 @@ LABELS = frozenset(
         importante, resumen, dirección, asunto, fecha, avviso, errore, esempio, attenzione,
         riassunto, indirizzo, oggetto, erro, exemplo, atenção, resumo, endereço, let op,
         waarschuwing, voorbeeld, belangrijk, varning, exempel, viktigt, bemærk, advarsel, fejl,
-        eksempel, uwaga, ostrzeżenie, przykład, 注意, 提示, 警告, 错误
+        eksempel, uwaga, ostrzeżenie, przykład, 注意, 提示, 警告, 错误,
+        sql, json, xml, yaml, html, css, csv, api, sdk, pdf, ssl, tls, dns, vpn, usb, cpu, gpu, ssd,
+        isbn, eta, faq, rsvp, kcal, vat
     """)
 )
 """Words before a colon that announce what follows, in lower case."""
@@ -64,6 +66,14 @@ _MOST_STAMPED = 3
 """Turns with times from which on the others of a file are expected to have times too."""
 _NUMBER = re.compile(r" ?#?\d{1,4}$| [a-z]$")
 """The number or letter of a step or an option, at the end of its name in lower case."""
+_ERROR_TYPES = ("Error", "Exception", "Warning")
+"""How the names of types of errors end (`ValueError`), with which messages of programs begin."""
+_AMOUNT = re.compile(r"[~≈<>]?\s?[€$£¥]?\s?\d[\d.,:/–-]*\s?(?:[^\W\d_]{1,10}\.?|%|[€$£¥])?")
+"""A number, alone or with one unit: `300 g`, `1/2 tsp`, `4.50 €`."""
+_FEWEST_ROWS = 2
+"""Rows from which on amounts under names that occur once are a list, and no turns."""
+_FEWEST_RECURRING = 2
+"""Names that recur from which on a file is a chat whose other names may be those of lists."""
 _PARTICLES = frozenset(
     word_list("van von de der den del della di da do dos du la le el al bin ibn ben af av y e zu ter")
 )
@@ -72,10 +82,17 @@ _PARTICLES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class NameBeforeColon:
-    """Words before a colon at the beginning of a line, and whether a time is before them."""
+    """Words before a colon at the beginning of a line, with what is beside them.
+
+    `is_stamped` says whether a time is before them, `text` is what follows the colon, `line` the number of
+    the line and `above` the line before it.
+    """
 
     name: str
     is_stamped: bool
+    text: str = ""
+    line: int = 0
+    above: str = ""
 
 
 def speakers_among(openings: Sequence[NameBeforeColon]) -> frozenset[str]:
@@ -83,7 +100,8 @@ def speakers_among(openings: Sequence[NameBeforeColon]) -> frozenset[str]:
 
     A speaker is the first name, a name with a time, one that recurs, or a short one that is capitalised. A
     word that announces what follows (`Note:`) is none, unless the file begins with such a word and it recurs,
-    as `Question:` and `Answer:` do. Where most turns have times a name without one must have one elsewhere.
+    as `Question:` and `Answer:` do. Nor is a word in a list of amounts (`Flour: 300 g`, `Milk: 2`) in a chat
+    of others. Where most turns have times a name without one must have one elsewhere.
     """
     if not openings:
         return frozenset()
@@ -95,14 +113,39 @@ def speakers_among(openings: Sequence[NameBeforeColon]) -> frozenset[str]:
     if stamps >= max(_MOST_STAMPED, len(others)):
         return frozenset(known)
     counts = Counter(_lower_name(one.name) for one in others)
+    listed = _names_in_lists(openings)
     return frozenset(
-        known | {_lower_name(one.name) for one in others if _is_speaker(one.name, counts, first)}
+        known | {_lower_name(one.name) for one in others if _is_speaker(one.name, counts, first)} - listed
     )
 
 
 def is_one_of(name: str, speakers: Iterable[str]) -> bool:
     """Whether a name is one of the speakers that `speakers_among` gives."""
     return _lower_name(name) in speakers
+
+
+def _names_in_lists(openings: Sequence[NameBeforeColon]) -> set[str]:
+    """The names of a list of amounts: each occurs once, in rows next to each other that answer no question.
+
+    None where fewer than two other names recur: of a short chat each line may be a turn.
+    """
+    counts = Counter(_lower_name(one.name) for one in openings)
+    if sum(count > 1 for count in counts.values()) < _FEWEST_RECURRING:
+        return set()
+    lists: list[list[NameBeforeColon]] = []
+    for one in openings:
+        if one.is_stamped or counts[_lower_name(one.name)] > 1 or not _AMOUNT.fullmatch(one.text.rstrip()):
+            continue
+        if lists and lists[-1][-1].line == one.line - 1:
+            lists[-1].append(one)
+        else:
+            lists.append([one])
+    return {
+        _lower_name(one.name)
+        for rows in lists
+        if len(rows) >= _FEWEST_ROWS and not rows[0].above.rstrip().endswith(("?", "？", "؟"))
+        for one in rows
+    }
 
 
 def _lower_name(name: str) -> str:
@@ -122,7 +165,10 @@ def _is_label(name: str) -> bool:
     folded = _lower_name(name)
     kind = _NUMBER.sub("", folded)
     is_numbered = kind != folded and kind in RARE_NAMES
-    return is_numbered or folded in LABELS or kind in LABELS or (folded in _KEYS and name == folded)
+    is_error = name.endswith(_ERROR_TYPES)
+    return (
+        is_numbered or is_error or folded in LABELS or kind in LABELS or (folded in _KEYS and name == folded)
+    )
 
 
 def _is_short_name(name: str, *, lower: bool) -> bool:

@@ -14,7 +14,7 @@ session too; a single one is spacing. The order of dates in numbers is decided f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -199,12 +199,18 @@ def opened_by(line: str) -> str:
     return opening["speaker"].lower() if opening is not None else ""
 
 
-def _openings(lines: Iterable[str]) -> list[NameBeforeColon]:
+def _openings(lines: Sequence[str]) -> list[NameBeforeColon]:
     """What may be the names of speakers at the beginning of lines."""
-    found = (_opening(line) for line in lines if not line[:1].isspace())
+    found = ((at, _opening(line)) for at, line in enumerate(lines) if not line[:1].isspace())
     return [
-        NameBeforeColon(one["speaker"], is_stamped=(one["when"] or one["stamp"]) is not None)
-        for one in found
+        NameBeforeColon(
+            one["speaker"],
+            is_stamped=(one["when"] or one["stamp"]) is not None,
+            text=one["text"],
+            line=at,
+            above=lines[at - 1] if at else "",
+        )
+        for at, one in found
         if one is not None
     ]
 
