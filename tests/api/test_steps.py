@@ -1,17 +1,22 @@
 """The steps of a question, told as they are done: parts of the trace, and nothing else."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, get_args
 
 import pytest
 
 import tiermem
+from tests.api.conftest import OpenMemory
+from tests.engines import quoting_engine
+from tiermem.apps.present.answers import route
 from tiermem.apps.present.steps import describe_step
 from tiermem.errors import CallbackFailed, InvalidInput
-from tiermem.model import AskMode, AskStep
+from tiermem.model import AskMode, AskStep, Decision, Evidence
 from tiermem.reading import ask as asking
+from tiermem.reasoning import Draft
 from tiermem.wire import plain
 
 ASKED = "What did Melanie paint last year?"
@@ -92,3 +97,37 @@ def test_the_route_is_told_before_the_answer_is_worded_where_it_is_decided_befor
     names: list[str] = []
     memory.ask(ASKED, mode="summary", on_step=lambda step: names.append(step.name))
     assert names == ["recall", "route", "compose"]
+
+
+async def abstain(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+    return Draft(text="", cited=(), abstained=True)
+
+
+async def stop_reading(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+    return Decision(action="ANSWER", score=0.9, reason="enough was found", router="mine")
+
+
+ABSTAINING: dict[str, tuple[Any, AskMode]] = {
+    "without a model": ("local", "router"),
+    "without a model, in summaries": ("local", "summary"),
+    "with the gate": (replace(quoting_engine(), compose=abstain), "router"),
+    "without a router": (replace(quoting_engine(), route=None, compose=abstain), "router"),
+    "with a router of one's own": (replace(quoting_engine(), route=stop_reading, compose=abstain), "router"),
+    "in summaries": (replace(quoting_engine(), compose=abstain), "summary"),
+    "in pages": (replace(quoting_engine(), compose=abstain), "raw"),
+}
+
+
+@pytest.mark.parametrize(("engine", "mode"), ABSTAINING.values(), ids=ABSTAINING)
+def test_of_an_answer_that_abstains_nothing_says_that_answering_was_decided(
+    open_memory: OpenMemory, engine: Any, mode: AskMode
+) -> None:
+    memory = open_memory(engine=engine)
+    memory.add("The alarm is loud.", speaker="Bob")
+    steps: list[AskStep] = []
+    answer = memory.ask("Is the alarm loud?", mode=mode, on_step=steps.append)
+    assert answer.abstained
+    shown = [route(answer).plain, str(memory.audit(answer.id)), *map(describe_step, steps)]
+    assert "abstained" in shown[0]
+    assert "ANSWER" not in "".join(shown)
+    assert "decided" not in "".join(shown)

@@ -10,8 +10,8 @@ import pytest
 import tiermem.apps.http
 from pagestore import PageId, Span
 from tests.ledger.building import answer
-from tiermem.model import Caution, CautionCode, CitedSentence, Derivation, Support, Term
-from tiermem.proof.in_words import support_in_words
+from tiermem.model import Action, Caution, CautionCode, CitedSentence, Decision, Derivation, Support, Term
+from tiermem.proof.in_words import decision_in_words, support_in_words
 
 MAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 YESTERDAY = Derivation(kind="date", value="7 May 2023", terms=(Term(text="yesterday"),))
@@ -54,6 +54,19 @@ def test_an_answer_shows_its_sentences_its_unsupported_words_and_its_cautions() 
         "  a negation is in only one of the answer and the cited sentence: “never”",
         "  the cited sentence has no content word of the question",
     ]
+
+
+@pytest.mark.parametrize("score", [None, 0.0, 0.75])
+@pytest.mark.parametrize("router", ["gate", "llm", "fused", "fixed", "mine"])
+@pytest.mark.parametrize("action", get_args(Action))
+def test_the_words_for_a_route_hold_of_an_abstention_too_and_are_those_of_the_page(
+    action: Action, router: str, score: float | None
+) -> None:
+    page = (Path(tiermem.apps.http.__file__).parent / "page" / "format.js").read_text(encoding="utf-8")
+    shown = decision_in_words(Decision(action=action, score=score, reason="so", router=router))
+    route, _, by = shown.partition(", by ")
+    assert f'{action}: "{route}"' in page
+    assert by == (f"{router}: so" if score is None else f"{router}, score {score:.2f}: so")
 
 
 def test_the_page_says_the_same_of_a_caution() -> None:

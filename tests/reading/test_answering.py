@@ -206,7 +206,7 @@ async def test_an_audit_reads_as_plain_text() -> None:
     text = (await world.reader().audit(answer.id)).explain()
     assert "Question: How many cats?" in text
     assert "Answer:   Ann adopted three cats" in text
-    assert "ESCALATE" in text
+    assert "Route:    read further, by " in text
     assert "Round 0:  1 pages, 1 facts; stopped: enough was found" in text
     assert "[1] Ann adopted three cats" in text
     assert "«I adopted three cats»" in text
@@ -340,7 +340,7 @@ async def test_an_audit_says_what_was_checked_and_what_is_missing() -> None:
     assert "Support:  worded by judge; the quotes are exact; not in the cited words: France" in text
     assert answer.unsupported == ("France",)
     assert "Missing:  the years" in text
-    assert "fused decided ESCALATE: the years" in text
+    assert "read further, by fused: the years" in text
     assert "what was missing was searched for and read" in text
     assert "Check:    worded, not in the cited words: France" in text
 

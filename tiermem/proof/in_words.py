@@ -5,7 +5,12 @@ No sentence says that an answer is proved: code checks words, and not what they 
 
 from __future__ import annotations
 
-from tiermem.model import Answer, Check, Decision, Derivation
+from collections.abc import Mapping
+
+from tiermem.model import Action, Answer, Check, Decision, Derivation
+
+_ROUTES: Mapping[Action, str] = {"ANSWER": "read no further", "ESCALATE": "read further"}
+"""What a router decides, in the words of the page in the browser: an answer may abstain on either route."""
 
 
 def derivation_in_words(one: Derivation) -> str:
@@ -37,11 +42,11 @@ def support_in_words(answer: Answer) -> str:
 
 
 def decision_in_words(decision: Decision) -> str:
-    """Who decided what, with what score where there is one, and why."""
+    """Whether reading went on, who decided that, with what score where there is one, and why."""
     if decision.router == "said":
         return decision.reason
     score = "" if decision.score is None else f", score {decision.score:.2f}"
-    return f"{decision.router} decided {decision.action}{score}: {decision.reason}"
+    return f"{_ROUTES[decision.action]}, by {decision.router}{score}: {decision.reason}"
 
 
 def check_in_words(check: Check) -> str:

@@ -14,11 +14,13 @@ def describe_step(step: AskStep) -> str:
 
 
 def _of_trace(step: AskStep) -> list[str]:
+    from tiermem.proof.in_words import decision_in_words
+
     found: list[str] = []
     if step.name in ("recall", "widen"):
         found.append(f"{counted(len(step.candidates), 'piece')} of evidence")
     if step.decision is not None:
-        found.append(f"{step.decision.action} by {step.decision.router}, {step.decision.reason}")
+        found.append(decision_in_words(step.decision))
     for one in step.rounds:
         found.append(f"round {one.number}, {counted(len(one.pages), 'page')}")
         found += [f"{search.kind} {search.query!r}" for search in one.searches]

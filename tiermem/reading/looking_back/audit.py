@@ -99,7 +99,7 @@ class Audit:
             *(f"Said:     {one}" for one in answer.sentences),
             *(f"Caution:  {line}" for line in answer.caution_lines),
             *([f"Missing:  {answer.missing}"] if answer.missing and not answer.complete else []),
-            f"Route:    {answer.route} ({decision_in_words(decision)}; {WAYS[trace.way]})",
+            f"Route:    {decision_in_words(decision)}; {WAYS[trace.way]}",
             *(f"Round {r.number}:  {_round_in_words(r.pages, r.facts, r.stop)}" for r in trace.rounds),
             *(f"Check:    {check_in_words(c)}" for c in trace.checks),
             *(f"Derived:  {derived_in_words(one)}" for one in self.derivations),
