@@ -138,14 +138,14 @@ def test_a_page_wraps_and_loses_no_word_in_a_narrow_terminal() -> None:
 
 
 EVIDENCE = {
-    "prose": "The spare key to the boat house hangs behind the third blue door on the left, under the cap.",
+    "prose": "The spare key to the boat house hangs behind the third blue gate on the left, under the cap.",
     "an address": "https://example.com/albums/2024/harbour/boathouse-key-under-the-cap.html?size=large#left",
     "a long word": "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft",
     "Chinese": "備用鑰匙掛在船屋左邊第三扇藍色門後面的帽子下面請不要告訴鄰居也不要告訴他的狗",
     "Thai": "กุญแจอยู่ใต้โถปลาทองพรุ่งนี้เราจะไปดูเรือ" * 2,
     "emoji": "🎉🚤🔑" * 20,
-    "rows": "Keys:\nshed 4411 behind the door of the boat house\ncellar 9027 below the cap",
-    "markup": "[bold]the key[/bold] [link=x]hangs[/link] behind [red]the third[/] blue door on the left",
+    "rows": "Keys:\nshed 4411 behind the gate of the boat house\ncellar 9027 below the cap",
+    "markup": "[bold]the key[/bold] [link=x]hangs[/link] behind [red]the third[/] blue gate on the left",
 }
 Shown = Callable[[str, Console], Iterable[RenderableType]]
 
