@@ -104,18 +104,32 @@ async def test_a_job_that_does_not_look_whether_it_is_due_is_not_begun_before() 
 
 
 @pytest.mark.parametrize("stage", ["distil", "index", "write-back"])
-def test_failures_of_one_kind_are_one_warning(stage: Any, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "ModelUnavailable('off')",
+        "IndexUnavailable('connection refused')",
+        "BudgetExceeded('1,000 tokens a day')",
+        "MalformedReply('no JSON')",
+        "unexpected KeyError in summarise: 'turns'",
+    ],
+)
+def test_failures_of_one_kind_are_one_warning(
+    stage: Any, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
     jobs = Jobs()
-    failures = [Unfinished(stage=stage, what=f"p1:{n}", reason="ModelUnavailable('off')") for n in range(12)]
+    failures = [Unfinished(stage=stage, what=f"p1:{n}", reason=reason) for n in range(12)]
     jobs.note(failures)
     jobs.note(failures)
-    assert [one.message.partition(" (")[0] for one in caplog.records if one.levelname == "WARNING"] == [
-        str(failures[0])
-    ]
+    assert [
+        one.message.partition(" (`stats`")[0] for one in caplog.records if one.levelname == "WARNING"
+    ] == [str(failures[0])]
     assert jobs.problems == tuple(map(str, failures))
     other = Unfinished(stage=stage, what="p1:0", reason="Full('no room')")
     jobs.note([other, "indexing failed", "indexing failed"])
-    assert [one.message.partition(" (")[0] for one in caplog.records if one.levelname == "WARNING"][1:] == [
+    assert [one.message.partition(" (`stats`")[0] for one in caplog.records if one.levelname == "WARNING"][
+        1:
+    ] == [
         str(other),
         "indexing failed",
     ]
