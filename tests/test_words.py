@@ -60,6 +60,15 @@ ONE_MEANING = frozenset(
 )
 """Names of classes and functions that stood for several things, and stand for one."""
 
+ONE_SUBJECT: Mapping[str, str] = {
+    r"restor": r"pagestore/backup\.py|tiermem/api/copies\.py|tiermem/apps/cli/restore\.py|eval/.*",
+    r"reinstat": r"tiermem/(?:api/memory|apps/cli/reinstate|ledger/kinds/reinstated)\.py"
+    r"|tiermem/(?:writing|ledger/folds)/.*",
+    r"(?<![a-z])grade": r"tiermem/proof/.*|tiermem/reading/check\.py|eval/.*",
+}
+"""Words of names that mean one thing, and the files about it: a store made of a backup, a unit that holds
+again, what code compares. What is displayed of an answer is its support."""
+
 VERBS = frozenset(["told", "held", "standing", "Told", "Held", "Said", "Standing"])
 """Words for sentences: no class, function or field is called so, for it said too little of what it was."""
 
@@ -105,6 +114,14 @@ def definitions() -> dict[str, list[str]]:
     return found
 
 
+def outside_subject(name: str, file: str) -> bool:
+    """Whether a name has a word of `ONE_SUBJECT`, and the file is not about that."""
+    return any(
+        re.search(word, name, re.IGNORECASE) is not None and re.fullmatch(files, file) is None
+        for word, files in ONE_SUBJECT.items()
+    )
+
+
 def test_words_that_were_given_up_stand_nowhere() -> None:
     found = [line for name, text in texts() for line in given_up_in(name, text)]
     assert not found, "\n".join(found)
@@ -114,6 +131,48 @@ def test_no_name_has_two_meanings() -> None:
     found = definitions()
     assert {name: where for name in ONE_MEANING if len(where := found.get(name, [])) > 1} == {}
     assert {name: found[name] for name in VERBS if name in found} == {}
+
+
+def test_a_word_with_one_subject_is_in_no_name_of_other_files() -> None:
+    found = definitions()
+    assert {
+        name: where for name in found for where in found[name] if outside_subject(name, where.split(":")[0])
+    } == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "is_found"),
+    [
+        ("restore", "tiermem/api/memory.py", True),
+        ("restore", "tiermem/api/copies.py", False),
+        ("Restored", "tiermem/writing/values.py", True),
+        ("restore_units", "tiermem/ledger/folds/units.py", True),
+        ("unrestored", "tiermem/apps/http/operations.py", True),
+        ("reinstate", "tiermem/api/copies.py", True),
+        ("reinstate", "tiermem/api/memory.py", False),
+        ("ReinstatedUnit", "pagestore/backup.py", True),
+        ("grade", "tiermem/model.py", True),
+        ("answer_grade", "tiermem/apps/present/answers.py", True),
+        ("Grade", "tiermem/proof/grade.py", False),
+        ("degraded", "tiermem/model.py", False),
+    ],
+)
+def test_a_word_in_a_file_about_something_else_is_found(name: str, file: str, is_found: bool) -> None:
+    assert outside_subject(name, file) == is_found
+
+
+SHOWN = sorted(
+    path.relative_to(ROOT).as_posix()
+    for folder in ("tiermem/apps", "tiermem/api", "docs/guide")
+    for path in (ROOT / folder).rglob("*.*")
+    if path.suffix in (".py", ".js", ".html", ".md")
+)
+
+
+@pytest.mark.parametrize("name", ["README.md", *SHOWN])
+def test_what_is_displayed_calls_the_support_of_an_answer_nothing_else(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert re.findall(r"(?i)\b(?:grade[sd]?|support (?:label|grade)s?|labels? of support)\b", text) == []
 
 
 @pytest.mark.parametrize(
