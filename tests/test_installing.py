@@ -118,6 +118,32 @@ def test_without_what_embeds_words_are_searched_and_everybody_is_told_which_extr
     assert command_for(without) in " ".join(examined.output.split())
 
 
+DOCTOR = {
+    "model": {"TIERMEM_MODEL": "small", "TIERMEM_BASE_URL": "http://127.0.0.1:9/v1", "TIERMEM_API_KEY": "k"},
+    "server": {"TIERMEM_INDEX": "http://127.0.0.1:9"},
+    "postgres": {"TIERMEM_STORE": "postgresql://127.0.0.1:9/memory"},
+}
+
+
+@pytest.mark.parametrize("without", DOCTOR, indirect=True)
+def test_doctor_says_what_installs_what_is_missing(
+    without: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owners = (
+        "tiermem.llm.openai",
+        "tiermem.index.qdrant",
+        "tiermem.index.postgres",
+        "tiermem.storage.postgres",
+    )
+    for name in [name for name in sys.modules if name.startswith(owners)]:
+        monkeypatch.delitem(sys.modules, name)
+    for name, value in {"TIERMEM_STORE": str(tmp_path / "memory"), **DOCTOR[without]}.items():
+        monkeypatch.setenv(name, value)
+    examined = CliRunner().invoke(app, ["doctor"])
+    assert examined.exit_code == 1
+    assert command_for(without) in " ".join(examined.output.split())
+
+
 def test_without_metadata_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def requires(name: str) -> list[str]:
         raise metadata.PackageNotFoundError(name)
