@@ -2,6 +2,7 @@
 
 import inspect
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -103,9 +104,24 @@ def test_units_pages_and_turns_that_were_found_are_held_with_their_importance(me
     assert {one.source for one in context.sources} == {"unit", "turn", "page"}
 
 
-def test_what_memory_does_not_hold_so_is_not_held(memory: tiermem.Memory, open_memory: OpenMemory) -> None:
-    from dataclasses import replace
+@pytest.mark.parametrize("speaker", ["Ann", "user", "Зоя", "Ann: Lee", "李"])
+def test_a_statement_is_held_and_replayed_as_it_was_found(open_memory: OpenMemory, speaker: str) -> None:
+    memory = open_memory()
+    mind = memory.workspace(session="flat")
+    unit = memory.remember("The ladder is under the stairs.", speaker=speaker, session="flat").unit
+    (found, *_) = mind.recall("Where is the ladder?", limit=1).items
+    assert (found.unit_id, found.text) == (unit.id, f"{speaker}: {unit.text}")
+    assert [item.text for item in mind.items] == [found.text]
+    with pytest.raises(UnknownId):
+        mind.add(replace(found, text=f"Bob: {unit.text}", speaker="Bob"))
+    # Of a statement whose turn is not among the best, the unit is a candidate.
+    memory.add([{"speaker": "Bob", "text": f"Was the ladder moved, stairs {n}?"} for n in range(90)])
+    answer = memory.ask("Was the ladder moved, under which stairs?")
+    assert (unit.id, found.text) in [(one.unit_id, one.text) for one in answer.trace.candidates]
+    assert memory.replay(answer.id).differences == ()
 
+
+def test_what_memory_does_not_hold_so_is_not_held(memory: tiermem.Memory, open_memory: OpenMemory) -> None:
     mind = memory.workspace()
     (found,) = memory.search("Biscuit chicken", kind="turns", limit=1)
     unit = memory.units()[0]

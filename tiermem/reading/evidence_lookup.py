@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from pagestore import Page, PageId, PageLine, Turn
 from pagestore.codec import opened_as
 from tiermem.model import Evidence, Named
-from tiermem.reading.quoting import lines, page_evidence, quoted, turn_evidence, unit_evidence
+from tiermem.reading.quoting import (
+    lines,
+    page_evidence,
+    quoted,
+    turn_evidence,
+    unit_evidence,
+    with_turn,
+)
 from tiermem.reading.view import View
 from tiermem.text.unicode import replace_surrogates
 from tiermem.text.withheld import withheld
@@ -42,8 +49,8 @@ def _look_up(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> KnownE
         if unit is None or not _quotes(item, pages):
             return None
         shown = unit_evidence(unit, score=item.score)
-        own, current = ((one.text, one.spans, one.said_at, one.event_at) for one in (item, shown))
-        if own != current:
+        own, current = ((one.spans, one.said_at, one.event_at) for one in (item, shown))
+        if own != current or item.text not in (shown.text, with_turn(shown, pages).text):
             return None
         return KnownEvidence(key=unit.id, importance=view.tier1.importance(unit), trust=unit.trust)
     if not item.spans or any(span.page_id not in pages for span in item.spans):

@@ -100,7 +100,7 @@ def _unlike_the_ledger(answer: Answer, tier1: Tier1) -> Iterator[Difference]:
         if unit is None:
             now = "not in the ledger of then (erased since)"
             yield Difference(what=f"candidate {rank}", then=item.text, now=now)
-        elif item.spans != unit.spans or item.text != unit.text:
+        elif item.spans != unit.spans or item.text not in (unit.text, f"{item.speaker}: {unit.text}"):
             yield Difference(what=f"candidate {rank}", then=item.text, now=unit.text)
 
 
