@@ -1,5 +1,6 @@
 """Memory for coding agents that captures by itself: the hook, the spool, and the settings of agents."""
 
+import errno
 import json
 import os
 import subprocess
@@ -16,7 +17,7 @@ from typer.testing import CliRunner
 
 import tiermem
 import tiermem_hook
-from pagestore.errors import Locked
+from pagestore.errors import Full, Locked
 from tests.apps.test_commands import as_json
 from tests.apps.test_commands import tiermem as run_command
 from tests.dialogue.transcripts import ClaudeCode
@@ -349,6 +350,44 @@ def test_hooks_are_installed_run_and_taken_out_again(
     assert "installed" in run_command(store, "hook", "status").output
     json.loads(CliRunner().invoke(app, ["hook", "uninstall", "claude-code", "--json"]).stdout)
     assert json.loads(file.read_text()) == OTHERS
+
+
+def test_settings_are_as_they_were_when_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text("as it was")
+
+    def refuse(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(Full):
+        settings.write_file(file, "after", mode_of=file)
+    assert file.read_text() == "as it was"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_link_to_settings_and_their_mode_stay(store: Path, tmp_path: Path) -> None:
+    real, project = tmp_path / "dotfiles.json", tmp_path / "loom"
+    real.write_text(json.dumps(OTHERS))
+    real.chmod(0o600)
+    (file := project / ".claude" / "settings.json").parent.mkdir(parents=True)
+    file.symlink_to(real)
+    as_json(store, "hook", "install", "claude-code", "--project", str(project))
+    assert file.is_symlink()
+    assert set(settings.installed_events(real.read_text())) == set(settings.EVENTS)
+    backup = file.with_name("settings.json.before-tiermem")
+    assert json.loads(backup.read_text()) == OTHERS
+    assert (real.stat().st_mode & 0o777, backup.stat().st_mode & 0o777) == (0o600, 0o600)
+
+
+def test_settings_that_are_no_text_are_refused_and_stay(store: Path, tmp_path: Path) -> None:
+    (file := tmp_path / ".claude" / "settings.json").parent.mkdir()
+    file.write_bytes(b"\xff\xfe{}")
+    done = run_command(store, "hook", "install", "claude-code", "--project", str(tmp_path), code=1)
+    assert "no UTF-8 text" in done.output
+    assert file.read_bytes() == b"\xff\xfe{}"
 
 
 def test_published_payloads_are_kept(store: Path, shared: Path) -> None:

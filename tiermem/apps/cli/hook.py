@@ -80,7 +80,7 @@ def status(
     folder = _directory(store)
     tiermem.spaces(folder)  # an error where there is no store
     files = {agent: known.path(project) for agent, known in settings.AGENTS.items()}
-    installed = {agent: settings.installed_events(_read(file)) for agent, file in files.items()}
+    installed = {agent: settings.installed_events(settings.read_file(file)) for agent, file in files.items()}
     spool = read_spool(folder)
     newest = spool.events[-1] if spool.events else None
     value = {
@@ -137,10 +137,6 @@ def _directory(store: StorePlace) -> Path:
     return store.require_directory("hook", instead="`tiermem ingest --from` reads the sessions")
 
 
-def _read(file: Path) -> str:
-    return file.read_text("utf-8") if file.is_file() else ""
-
-
 def _change(
     agent: settings.HookedAgent,
     project: Path | None,
@@ -151,7 +147,7 @@ def _change(
 ) -> None:
     """Change the file of settings, displaying how; a file that stays the same is not written."""
     file = settings.AGENTS[agent].path(project)
-    before = _read(file)
+    before = settings.read_file(file)
     after = change(before)
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), str(file), str(file)
@@ -159,10 +155,9 @@ def _change(
     difference = "".join(lines)
     backup = file.with_name(f"{file.name}.before-tiermem")
     if difference and not dry_run:
-        file.parent.mkdir(parents=True, exist_ok=True)
         if before:
-            backup.write_text(before, encoding="utf-8")
-        file.write_text(after, encoding="utf-8")
+            settings.write_file(backup, before, mode_of=file)
+        settings.write_file(file, after, mode_of=file)
     output.show(
         {"agent": agent, "settings": str(file), "changed": bool(difference), "difference": difference},
         lambda: (Text(difference or f"{file} stays as it is"),),

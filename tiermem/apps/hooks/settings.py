@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from pagestore.files import new_file
 from tiermem.errors import InvalidInput
 
 HookedAgent = Literal["claude-code", "codex"]
@@ -23,6 +25,10 @@ _PROGRAMS: Final = ("tiermem_hook", "tiermem-hook")
 """By what a hook of ours is known in the settings."""
 _SECONDS: Final = 10
 """How long an agent waits for the hook, which takes some hundredths of a second."""
+
+
+_MODE: Final = 0o644
+"""Who may read a file of settings that is new: everybody, as the agents' own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +60,27 @@ AGENTS: Final[Mapping[HookedAgent, AgentSettings]] = {
         advice="Codex runs a new hook only once you trust it: type /hooks there",
     ),
 }
+
+
+def read_file(file: Path) -> str:
+    """The text of a file of settings; "" where there is none. Raises `InvalidInput` where it is no UTF-8."""
+    try:
+        return file.read_text("utf-8") if file.is_file() else ""
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{str(file)!r} is no UTF-8 text: {error}; repair it first") from error
+
+
+def write_file(file: Path, text: str, *, mode_of: Path) -> None:
+    """Make a file hold a text, or leave it as it was, also when the power goes. A link stays a link.
+
+    Who may read it is as with `mode_of`, where that is there. Raises what the file system refuses.
+    """
+    target = file.resolve()
+    mode = stat.S_IMODE(mode_of.stat().st_mode) if mode_of.is_file() else _MODE
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with new_file(target, replace=True) as out:
+        os.fchmod(out.fileno(), mode)
+        out.write(text.encode())
 
 
 def add_hooks(text: str, command: str) -> str:
