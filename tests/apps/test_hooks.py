@@ -280,6 +280,7 @@ def test_a_transcript_that_cannot_be_read_holds_no_other_up(store: Path, tmp_pat
     assert [one.name for one in read_spool(store).unreadable] == ["0-odd.json"]
 
 
+CLAUDE_CODE = settings.AGENTS["claude-code"]
 OTHERS = {
     "model": "opus",
     "hooks": {
@@ -293,13 +294,13 @@ OTHERS = {
     "before", ["", "{}", json.dumps(OTHERS), json.dumps(OTHERS, indent=4), '{"hooks": {}}']
 )
 def test_hooks_of_others_stay_and_a_second_installation_changes_nothing(before: str) -> None:
-    after = settings.add_hooks(before, "python -m tiermem_hook claude-code memory")
+    after = settings.add_hooks(CLAUDE_CODE, before, "python -m tiermem_hook claude-code memory")
     assert settings.installed_events(after) == tuple(
         event for event in json.loads(after)["hooks"] if event in settings.EVENTS
     )
     assert set(settings.installed_events(after)) == set(settings.EVENTS)
-    assert settings.add_hooks(after, "python -m tiermem_hook claude-code memory") == after
-    moved = settings.add_hooks(after, "python -m tiermem_hook claude-code elsewhere")
+    assert settings.add_hooks(CLAUDE_CODE, after, "python -m tiermem_hook claude-code memory") == after
+    moved = settings.add_hooks(CLAUDE_CODE, after, "python -m tiermem_hook claude-code elsewhere")
     assert moved.count("elsewhere") == len(settings.EVENTS)
     assert " memory" not in moved
     removed = json.loads(settings.remove_hooks(moved))
@@ -311,7 +312,7 @@ def test_hooks_of_others_stay_and_a_second_installation_changes_nothing(before: 
 @pytest.mark.parametrize("text", ["{", "[]", '"text"', '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
 def test_settings_that_are_damaged_are_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="repair them first"):
-        settings.add_hooks(text, "python -m tiermem_hook")
+        settings.add_hooks(CLAUDE_CODE, text, "python -m tiermem_hook")
 
 
 def test_hooks_are_installed_run_and_taken_out_again(
@@ -444,8 +445,8 @@ def test_hooks_of_codex_are_in_a_file_of_its_own(
     project = tmp_path / "loom"
     as_json(store, "hook", "install", "codex", "--project", str(project))
     assert (project / ".codex" / "hooks.json").is_file()
-    (_, codex) = as_json(store, "hook", "status")["agents"]
-    assert (codex["agent"], tuple(codex["events"])) == ("codex", settings.EVENTS)
+    events = {one["agent"]: tuple(one["events"]) for one in as_json(store, "hook", "status")["agents"]}
+    assert events["codex"] == settings.EVENTS
 
 
 def test_a_space_is_named_once(store: Path) -> None:

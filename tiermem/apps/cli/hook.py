@@ -57,9 +57,16 @@ def install(
         tiermem.open(folder, engine="local").close()  # hooks write to a store that is there, and make none
     # -P: an agent runs it in the folder of a project, whose modules are none of ours.
     command = shlex.join([sys.executable, "-P", "-m", "tiermem_hook", agent, str(folder.resolve())])
-    _change(agent, project, lambda text: settings.add_hooks(text, command), dry_run=dry_run, output=output)
-    if advice := settings.AGENTS[agent].advice:
-        remark(advice)
+    known = settings.AGENTS[agent]
+    _change(
+        agent,
+        project,
+        lambda text: settings.add_hooks(known, text, command),
+        dry_run=dry_run,
+        output=output,
+    )
+    if known.advice:
+        remark(known.advice)
 
 
 @app.command("uninstall")
@@ -99,7 +106,7 @@ def status(
         last = "" if newest is None else f", the newest {newest.name} at {newest.at:%Y-%m-%d %H:%M} UTC"
         return pairs(
             [
-                *((agent, f"{_state(installed[agent])} ({file})") for agent, file in files.items()),
+                *((agent, f"{_state(agent, installed[agent])} ({file})") for agent, file in files.items()),
                 ("events that wait", f"{len(spool.events):,}{last}"),
                 *(("no event", str(one)) for one in spool.unreadable),
                 *(("failed", line) for line in spool.failures[-_SHOWN:]),
@@ -126,8 +133,8 @@ def drain(*, store: options.Store = options.DEFAULT_STORE, output: options.Outpu
         remark(f"left for the next time: {counted(done.waiting, 'event')}")
 
 
-def _state(events: Collection[str]) -> str:
-    missing = [event for event in settings.EVENTS if event not in events]
+def _state(agent: settings.HookedAgent, events: Collection[str]) -> str:
+    missing = [event for event in settings.AGENTS[agent].events if event not in events]
     if not events:
         return "not installed"
     return f"installed, but not at {', '.join(missing)}" if missing else "installed"
