@@ -40,6 +40,9 @@ KEPT = (
 _DRAINING = frozenset({"Stop", "SubagentStop", "PreCompact", "SessionEnd"})
 """Events after which the spool is drained."""
 _STARTING = "SessionStart"
+_CURSOR = "cursor"
+_NAMES = {"beforeSubmitPrompt": "UserPromptSubmit"}
+"""What Claude Code calls an event of Cursor; the other names begin with a capital letter there."""
 _WITH_CONTEXT = frozenset({"resume", "fork"})
 """Sources of a session whose context has what was given when it started."""
 _START_SECONDS = 5
@@ -51,19 +54,36 @@ _LARGEST = 64 << 20
 def main() -> None:
     """Keep the event on standard input: `tiermem-hook AGENT STORE`."""
     started = datetime.now(UTC)
-    agent, store, *_ = *sys.argv[1:], "", ""
-    spool = Path(store or "memory", SPOOL)
+    agent, store, *_ = *sys.argv[1:], *("unknown", "memory")[len(sys.argv[1:]) :]
+    spool = Path(store, SPOOL)
     if not spool.with_name("FORMAT").is_file():
         return  # there is no memory, and no place to say so: `tiermem hook status` does
     try:
-        payload = json.loads(sys.stdin.buffer.read(_LARGEST))
-        keep_event(spool, agent or "unknown", payload, at=started)
+        given = json.loads(sys.stdin.buffer.read(_LARGEST))
+        # Cursor runs hooks of Claude Code too, and names its version.
+        sender = _CURSOR if "cursor_version" in given else agent
+        payload = name_as_claude_code(given) if sender == _CURSOR else given
+        keep_event(spool, sender, payload, at=started)
         if payload.get("hook_event_name") in _DRAINING:
-            _drain_in_background(store or "memory")
-        elif _is_new_session(payload):
-            _print_recap(store or "memory", str(payload["cwd"]))
+            _drain_in_background(store)
+        elif sender == agent and _is_new_session(payload):
+            _print_recap(store, str(payload["cwd"]), as_json=sender == _CURSOR)
     except Exception as error:  # noqa: BLE001  # the agent goes on whatever happens, and `status` says what did
         _note_failure(spool, f"{started.isoformat()} {agent}: {type(error).__name__}: {error}")
+
+
+def name_as_claude_code(payload: dict[str, object]) -> dict[str, object]:
+    """Return a payload of Cursor with the names that Claude Code has for its event and its fields."""
+    name = str(payload.get("hook_event_name") or "")
+    roots = payload.get("workspace_roots")
+    root = roots[0] if isinstance(roots, list) and roots else None
+    return {
+        **payload,
+        "hook_event_name": _NAMES.get(name, name[:1].upper() + name[1:]),
+        "session_id": payload.get("conversation_id") or payload.get("session_id"),
+        "prompt_id": payload.get("generation_id"),
+        "cwd": payload.get("cwd") or root,
+    }
 
 
 def keep_event(spool: Path, agent: str, payload: dict[str, object], *, at: datetime) -> Path:
@@ -89,16 +109,16 @@ def keep_event(spool: Path, agent: str, payload: dict[str, object], *, at: datet
 
 
 def _is_new_session(payload: dict[str, object]) -> bool:
-    """Whether a session starts in a directory, without the context of another, of an agent with our hooks.
-
-    Cursor runs hooks of Claude Code too, and names its version.
-    """
+    """Whether a session starts in a directory, without the context of another."""
     is_start = payload.get("hook_event_name") == _STARTING and payload.get("source") not in _WITH_CONTEXT
-    return is_start and isinstance(payload.get("cwd"), str) and "cursor_version" not in payload
+    return is_start and isinstance(payload.get("cwd"), str)
 
 
-def _print_recap(store: str, directory: str) -> None:
-    """Print what a new session in a directory is given; raises `RuntimeError` where it cannot be read."""
+def _print_recap(store: str, directory: str, *, as_json: bool) -> None:
+    """Print what a new session in a directory is given, as text or as the JSON that Cursor reads.
+
+    Raises `RuntimeError` where it cannot be read.
+    """
     import subprocess  # which takes longer than most events do
 
     done = subprocess.run(  # noqa: S603  # this interpreter
@@ -112,7 +132,8 @@ def _print_recap(store: str, directory: str) -> None:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit {done.returncode}"]
         raise RuntimeError(said[-1])
     # Not through `sys.stdout`: a pipe that the agent closed would be an error when Python ends.
-    os.write(1, done.stdout)
+    text = json.dumps({"additional_context": done.stdout.decode()}).encode() if as_json else done.stdout
+    os.write(1, text if done.stdout else b"")
 
 
 def _drain_in_background(store: str) -> None:

@@ -1,5 +1,6 @@
 """Memory for coding agents that captures by itself: the hook, the spool, and the settings of agents."""
 
+import errno
 import json
 import os
 import subprocess
@@ -16,7 +17,7 @@ from typer.testing import CliRunner
 
 import tiermem
 import tiermem_hook
-from pagestore.errors import Locked
+from pagestore.errors import Full, Locked
 from tests.apps.test_commands import as_json
 from tests.apps.test_commands import tiermem as run_command
 from tests.dialogue.transcripts import ClaudeCode
@@ -279,6 +280,7 @@ def test_a_transcript_that_cannot_be_read_holds_no_other_up(store: Path, tmp_pat
     assert [one.name for one in read_spool(store).unreadable] == ["0-odd.json"]
 
 
+CLAUDE_CODE = settings.AGENTS["claude-code"]
 OTHERS = {
     "model": "opus",
     "hooks": {
@@ -292,13 +294,13 @@ OTHERS = {
     "before", ["", "{}", json.dumps(OTHERS), json.dumps(OTHERS, indent=4), '{"hooks": {}}']
 )
 def test_hooks_of_others_stay_and_a_second_installation_changes_nothing(before: str) -> None:
-    after = settings.add_hooks(before, "python -m tiermem_hook claude-code memory")
+    after = settings.add_hooks(CLAUDE_CODE, before, "python -m tiermem_hook claude-code memory")
     assert settings.installed_events(after) == tuple(
         event for event in json.loads(after)["hooks"] if event in settings.EVENTS
     )
     assert set(settings.installed_events(after)) == set(settings.EVENTS)
-    assert settings.add_hooks(after, "python -m tiermem_hook claude-code memory") == after
-    moved = settings.add_hooks(after, "python -m tiermem_hook claude-code elsewhere")
+    assert settings.add_hooks(CLAUDE_CODE, after, "python -m tiermem_hook claude-code memory") == after
+    moved = settings.add_hooks(CLAUDE_CODE, after, "python -m tiermem_hook claude-code elsewhere")
     assert moved.count("elsewhere") == len(settings.EVENTS)
     assert " memory" not in moved
     removed = json.loads(settings.remove_hooks(moved))
@@ -310,7 +312,7 @@ def test_hooks_of_others_stay_and_a_second_installation_changes_nothing(before: 
 @pytest.mark.parametrize("text", ["{", "[]", '"text"', '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
 def test_settings_that_are_damaged_are_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="repair them first"):
-        settings.add_hooks(text, "python -m tiermem_hook")
+        settings.add_hooks(CLAUDE_CODE, text, "python -m tiermem_hook")
 
 
 def test_hooks_are_installed_run_and_taken_out_again(
@@ -349,6 +351,44 @@ def test_hooks_are_installed_run_and_taken_out_again(
     assert "installed" in run_command(store, "hook", "status").output
     json.loads(CliRunner().invoke(app, ["hook", "uninstall", "claude-code", "--json"]).stdout)
     assert json.loads(file.read_text()) == OTHERS
+
+
+def test_settings_are_as_they_were_when_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text("as it was")
+
+    def refuse(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(Full):
+        settings.write_file(file, "after", mode_of=file)
+    assert file.read_text() == "as it was"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_link_to_settings_and_their_mode_stay(store: Path, tmp_path: Path) -> None:
+    real, project = tmp_path / "dotfiles.json", tmp_path / "loom"
+    real.write_text(json.dumps(OTHERS))
+    real.chmod(0o600)
+    (file := project / ".claude" / "settings.json").parent.mkdir(parents=True)
+    file.symlink_to(real)
+    as_json(store, "hook", "install", "claude-code", "--project", str(project))
+    assert file.is_symlink()
+    assert set(settings.installed_events(real.read_text())) == set(settings.EVENTS)
+    backup = file.with_name("settings.json.before-tiermem")
+    assert json.loads(backup.read_text()) == OTHERS
+    assert (real.stat().st_mode & 0o777, backup.stat().st_mode & 0o777) == (0o600, 0o600)
+
+
+def test_settings_that_are_no_text_are_refused_and_stay(store: Path, tmp_path: Path) -> None:
+    (file := tmp_path / ".claude" / "settings.json").parent.mkdir()
+    file.write_bytes(b"\xff\xfe{}")
+    done = run_command(store, "hook", "install", "claude-code", "--project", str(tmp_path), code=1)
+    assert "no UTF-8 text" in done.output
+    assert file.read_bytes() == b"\xff\xfe{}"
 
 
 def test_published_payloads_are_kept(store: Path, shared: Path) -> None:
@@ -405,8 +445,8 @@ def test_hooks_of_codex_are_in_a_file_of_its_own(
     project = tmp_path / "loom"
     as_json(store, "hook", "install", "codex", "--project", str(project))
     assert (project / ".codex" / "hooks.json").is_file()
-    (_, codex) = as_json(store, "hook", "status")["agents"]
-    assert (codex["agent"], tuple(codex["events"])) == ("codex", settings.EVENTS)
+    events = {one["agent"]: tuple(one["events"]) for one in as_json(store, "hook", "status")["agents"]}
+    assert events["codex"] == settings.EVENTS
 
 
 def test_a_space_is_named_once(store: Path) -> None:

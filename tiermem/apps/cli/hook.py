@@ -57,9 +57,16 @@ def install(
         tiermem.open(folder, engine="local").close()  # hooks write to a store that is there, and make none
     # -P: an agent runs it in the folder of a project, whose modules are none of ours.
     command = shlex.join([sys.executable, "-P", "-m", "tiermem_hook", agent, str(folder.resolve())])
-    _change(agent, project, lambda text: settings.add_hooks(text, command), dry_run=dry_run, output=output)
-    if advice := settings.AGENTS[agent].advice:
-        remark(advice)
+    known = settings.AGENTS[agent]
+    _change(
+        agent,
+        project,
+        lambda text: settings.add_hooks(known, text, command),
+        dry_run=dry_run,
+        output=output,
+    )
+    if known.advice:
+        remark(known.advice)
 
 
 @app.command("uninstall")
@@ -80,7 +87,7 @@ def status(
     folder = _directory(store)
     tiermem.spaces(folder)  # an error where there is no store
     files = {agent: known.path(project) for agent, known in settings.AGENTS.items()}
-    installed = {agent: settings.installed_events(_read(file)) for agent, file in files.items()}
+    installed = {agent: settings.installed_events(settings.read_file(file)) for agent, file in files.items()}
     spool = read_spool(folder)
     newest = spool.events[-1] if spool.events else None
     value = {
@@ -99,7 +106,7 @@ def status(
         last = "" if newest is None else f", the newest {newest.name} at {newest.at:%Y-%m-%d %H:%M} UTC"
         return pairs(
             [
-                *((agent, f"{_state(installed[agent])} ({file})") for agent, file in files.items()),
+                *((agent, f"{_state(agent, installed[agent])} ({file})") for agent, file in files.items()),
                 ("events that wait", f"{len(spool.events):,}{last}"),
                 *(("no event", str(one)) for one in spool.unreadable),
                 *(("failed", line) for line in spool.failures[-_SHOWN:]),
@@ -126,8 +133,8 @@ def drain(*, store: options.Store = options.DEFAULT_STORE, output: options.Outpu
         remark(f"left for the next time: {counted(done.waiting, 'event')}")
 
 
-def _state(events: Collection[str]) -> str:
-    missing = [event for event in settings.EVENTS if event not in events]
+def _state(agent: settings.HookedAgent, events: Collection[str]) -> str:
+    missing = [event for event in settings.AGENTS[agent].events if event not in events]
     if not events:
         return "not installed"
     return f"installed, but not at {', '.join(missing)}" if missing else "installed"
@@ -135,10 +142,6 @@ def _state(events: Collection[str]) -> str:
 
 def _directory(store: StorePlace) -> Path:
     return store.require_directory("hook", instead="`tiermem ingest --from` reads the sessions")
-
-
-def _read(file: Path) -> str:
-    return file.read_text("utf-8") if file.is_file() else ""
 
 
 def _change(
@@ -151,7 +154,7 @@ def _change(
 ) -> None:
     """Change the file of settings, displaying how; a file that stays the same is not written."""
     file = settings.AGENTS[agent].path(project)
-    before = _read(file)
+    before = settings.read_file(file)
     after = change(before)
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), str(file), str(file)
@@ -159,10 +162,9 @@ def _change(
     difference = "".join(lines)
     backup = file.with_name(f"{file.name}.before-tiermem")
     if difference and not dry_run:
-        file.parent.mkdir(parents=True, exist_ok=True)
         if before:
-            backup.write_text(before, encoding="utf-8")
-        file.write_text(after, encoding="utf-8")
+            settings.write_file(backup, before, mode_of=file)
+        settings.write_file(file, after, mode_of=file)
     output.show(
         {"agent": agent, "settings": str(file), "changed": bool(difference), "difference": difference},
         lambda: (Text(difference or f"{file} stays as it is"),),
