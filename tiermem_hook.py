@@ -25,8 +25,6 @@ FAILURES = "failures"
 KEPT = (
     "hook_event_name",
     "session_id",
-    "prompt_id",
-    "turn_id",
     "transcript_path",
     "agent_transcript_path",
     "agent_id",

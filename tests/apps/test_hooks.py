@@ -169,7 +169,7 @@ def test_a_prompt_that_no_transcript_has_waits_for_it_and_is_stored_when_the_ses
 ) -> None:
     transcript = session(tmp_path, "Weave a rug.", cwd=tmp_path)
     known: dict[str, Any] = {"transcript_path": str(transcript), "cwd": str(tmp_path)}
-    event(store, "UserPromptSubmit", prompt=f"No, use wool. {TOKEN}", prompt_id="p2", **known)
+    event(store, "UserPromptSubmit", prompt=f"No, use wool. {TOKEN}", **known)
     event(store, "UserPromptSubmit", prompt="Weave  a\nrug.", **known)
     first = drain_spool(store, now=NOW)
     assert (first.events, first.prompts, first.waiting) == (1, 0, 1)

@@ -19,7 +19,7 @@ import tiermem
 import tiermem_hook
 from tests.index.conftest import QUICK
 from tests.torture.harness import Outcome, Row, Share
-from tests.torture.scripted_agent import prompt_of, reply_of
+from tests.torture.scripted_agent import prompt_of, record_of, reply_of
 from tiermem.apps.hooks.events import read_spool
 
 LIVES = 5
@@ -33,24 +33,28 @@ _LONGER = 1.5
 """How much longer a drain may take than one of an empty spool."""
 _ENDS_SESSION = 0.5
 """How often a session has ended when its agent was killed; before a drain that is killed it always has."""
+_WRITTEN_LATE = 0.5
+"""How often a prompt that no transcript has is written to it after all, when it was stored."""
 _ENDED_AFTER = 120.0
 """Seconds within which what is left to itself must have ended."""
 
 
 @dataclass(slots=True)
 class _Said:
-    """What agents said they did: turns that were begun, and those whose hook ended well."""
+    """What agents said they did: turns that were begun, in which transcript and when, and those whose hook
+    ended well.
+    """
 
-    begun: set[int] = field(default_factory=set)
+    begun: dict[int, tuple[Path, datetime]] = field(default_factory=dict)
     kept: set[int] = field(default_factory=set)
     killed_hooks: int = 0
 
-    def read(self, lines: str) -> None:
-        """Take in what an agent printed; a last line that is cut off is none."""
-        for word, number in (line.split() for line in lines.split("\n")[:-1]):
+    def read(self, lines: str, transcript: Path) -> None:
+        """Take in what the agent of a transcript printed; a last line that is cut off is none."""
+        for word, number, *at in (line.split() for line in lines.split("\n")[:-1]):
             match word:
                 case "begun":
-                    self.begun.add(int(number))
+                    self.begun[int(number)] = transcript, datetime.fromisoformat(at[0])
                 case "kept":
                     self.kept.add(int(number))
                 case "killed":
@@ -90,6 +94,8 @@ def _play(folder: Path, chance: random.Random, kills: int, outcome: Outcome) -> 
         _end_session(store, repository / f"s{number}.jsonl")
     _let_end(store)
     _run_drain(store)
+    outcome.seen["prompts written late"] += _write_late(store, said, chance)
+    _run_drain(store)
     _look(store, repository, said, outcome)
 
 
@@ -107,7 +113,7 @@ def _play_agent(
         time.sleep(chance.random() * _AGENT_SECONDS)
         has_ended = playing.poll() is not None
         playing.kill()
-        said.read(printed + playing.stdout.read())
+        said.read(printed + playing.stdout.read(), transcript)
     if has_ended:
         raise RuntimeError("the agent ended by itself")
     return int(not kills_hooks or said.killed_hooks > before)
@@ -118,6 +124,20 @@ def _end_session(store: Path, transcript: Path) -> None:
     payload: dict[str, object] = {"hook_event_name": "SessionEnd", "session_id": transcript.stem}
     payload |= {"transcript_path": str(transcript), "cwd": str(transcript.parent)}
     tiermem_hook.keep_event(store / "spool", "claude-code", payload, at=datetime.now(UTC))
+
+
+def _write_late(store: Path, said: _Said, chance: random.Random) -> int:
+    """Write some prompts that only hooks had into their transcripts, as if it was late; return how many."""
+    late = 0
+    for number in sorted(said.kept):
+        transcript, at = said.begun[number]
+        written = set(_texts_in(transcript)) if transcript.exists() else set()
+        if prompt_of(number) not in written and chance.random() < _WRITTEN_LATE:
+            with transcript.open("ab") as file:  # after a line that may be torn
+                file.write(b"\n" + record_of(transcript, number, "user", prompt_of(number), at))
+            _end_session(store, transcript)
+            late += 1
+    return late
 
 
 def _run_drain(store: Path) -> None:
@@ -202,8 +222,8 @@ ROWS = (
         name="hooks",
         failure="kill -9 of a coding agent, its hooks and drains at any instant",
         done="SIGKILL to a scripted agent that writes a transcript piece by piece, to the hook it runs at a "
-        "prompt, and to drains; then every turn of the transcripts, and every prompt whose hook ended well, "
-        "is stored once",
+        "prompt, and to drains; some prompts come into their transcripts after all was stored; then every "
+        "turn of the transcripts, and every prompt whose hook ended well, is stored once",
         unit="kills",
         count=500,
         share=10,

@@ -1,8 +1,8 @@
 """An agent that plays a session until it is killed: it writes a transcript of Claude Code and runs the hook.
 
 `python -m tests.torture.scripted_agent STORE TRANSCRIPT SEED FIRST KILLS`: turns are numbered from FIRST, and
-with KILLS 1 it kills hooks while they run. It prints `begun N` before a prompt goes anywhere, `kept N` once
-the hook ended well with it, and `killed N` where it killed the hook.
+with KILLS 1 it kills hooks while they run. It prints `begun N TIME` before a prompt goes anywhere, `kept N`
+once the hook ended well with it, and `killed N` where it killed the hook.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
@@ -44,7 +45,8 @@ def main() -> None:
     if file.exists() and not file.read_bytes().endswith(b"\n"):
         _append(file, b"\n", chance)
     for number in count(int(first)):
-        _say("begun", number)
+        at = datetime.now(UTC)
+        _say("begun", number, at.isoformat())
         payload = {**known, "hook_event_name": "UserPromptSubmit", "prompt": prompt_of(number)}
         is_killing = kills == "1" and chance.random() < 0.5
         code = _run_hook(store, payload, chance.random() * _HOOK_SECONDS if is_killing else None)
@@ -54,13 +56,13 @@ def main() -> None:
             _say("kept", number)
         if chance.random() > _ONLY_IN_PAYLOAD:
             for author, text in (("user", prompt_of(number)), ("assistant", reply_of(number))):
-                _append(file, _record(file, number, author, text), chance)
+                _append(file, record_of(file, number, author, text, at), chance)
         if chance.random() < _ENDS_TURN:
             _run_hook(store, {**known, "hook_event_name": "Stop"}, None)
 
 
-def _say(what: str, number: int) -> None:
-    sys.stdout.write(f"{what} {number}\n")
+def _say(what: str, number: int, *more: str) -> None:
+    sys.stdout.write(" ".join((what, str(number), *more)) + "\n")
     sys.stdout.flush()
 
 
@@ -85,11 +87,12 @@ def _append(file: Path, line: bytes, chance: random.Random) -> None:
         os.write(written.fileno(), line[at:])
 
 
-def _record(file: Path, number: int, author: str, text: str) -> bytes:
+def record_of(file: Path, number: int, author: str, text: str, at: datetime) -> bytes:
+    """What a transcript has of the prompt (`user`) or the reply (`assistant`) of turn `number`."""
     record = {
         "type": author,
         "uuid": f"{author}-{number}",
-        "timestamp": f"2026-03-01T10:{number // 60 % 60:02}:{number % 60:02}.000Z",
+        "timestamp": at.isoformat(timespec="milliseconds"),
         "sessionId": file.stem,
         "isSidechain": False,
         "cwd": str(file.parent),

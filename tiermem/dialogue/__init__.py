@@ -2,7 +2,16 @@
 
 from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.export import line_of
-from tiermem.dialogue.identity import alternatives, has_own_id, is_placed, own_id, place_of, speaker_in
+from tiermem.dialogue.identity import (
+    alternatives,
+    has_own_id,
+    is_payload,
+    is_placed,
+    own_id,
+    payload_id,
+    place_of,
+    speaker_in,
+)
 from tiermem.dialogue.interface import (
     FORKS_KEEP_IDS,
     VERSION_OF,
@@ -32,10 +41,12 @@ __all__ = [
     "chat_of",
     "has_own_id",
     "is_of_format",
+    "is_payload",
     "is_placed",
     "line_of",
     "own_id",
     "parse_time",
+    "payload_id",
     "place_of",
     "read_dialogue",
     "speaker_in",

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import count
 
 from pagestore import SessionId, Turn
@@ -23,6 +24,21 @@ _DIGEST = re.compile(r":~[0-9a-f]{12}(?:-\d+)?\Z")
 _PLACE = re.compile(
     r"@(?P<position>\d{1,9})(?: (?P<said>[0-9T:.+-]{1,40} [0-9a-f]{12}))?(?P<alternative>~\d+)?"
 )
+_PAYLOAD = "hook-"
+
+
+def payload_id(said_at: datetime, number: int = 1) -> str:
+    """The id of a prompt that the payload of a hook gave: its minute (UTC), and its number in this minute.
+
+    It has nothing of the words. Raises `OverflowError` outside of the calendar.
+    """
+    minute = said_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M")
+    return f"{_PAYLOAD}{minute}/0" if number == 1 else f"{_PAYLOAD}{minute}-{number}/0"
+
+
+def is_payload(turn: Turn) -> bool:
+    """Whether the payload of a hook gave the turn, and no record of a transcript."""
+    return (turn.turn_id or "").startswith(_PAYLOAD)
 
 
 def chat_id(form: str, own_id: object, turns: Sequence[Turn]) -> str:

@@ -22,6 +22,7 @@ from pagestore import SessionId, Turn
 from tiermem.dialogue import DialogueSession, has_own_id, is_of_format, is_placed, speaker_in
 from tiermem.ledger import Ledger
 from tiermem.writing.copies import drop_copied_turns
+from tiermem.writing.payloads import match_payloads
 from tiermem.writing.stored_turns import ReadTurn, Size, find_size, read_stored
 
 _FEWEST = 3
@@ -73,7 +74,8 @@ async def continue_chats(
     """The sessions under the ids of the stored chats that they continue, or under ids of their own.
 
     Compared are the turns of one agent, `None` for those of none. Chats with ids of their own keep these.
-    Sessions of records come without the turns that they have from another stored session.
+    Sessions of records come without the turns that they have from another stored session, and what is stored
+    of the payload of a hook under the id that it has there.
     """
     chats: dict[str, list[int]] = {}
     for place, session in enumerate(sessions):
@@ -86,7 +88,8 @@ async def continue_chats(
             found[place] = session
     for place, session in enumerate(sessions):
         if session.has_records:
-            found[place] = await drop_copied_turns(ledger, session, agent)
+            turns = await match_payloads(ledger, session.session, session.turns, agent)
+            found[place] = await drop_copied_turns(ledger, replace(session, turns=turns), agent)
     files = {
         place: one for place, one in enumerate(sessions) if one.is_file_name and _has_times(one.turns, agent)
     }

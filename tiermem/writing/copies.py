@@ -6,13 +6,15 @@ times (Codex). At least three turns in a row must be equal: one equal text is no
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from pagestore import SessionId, Turn
-from tiermem.dialogue import FORKS_KEEP_IDS, DialogueSession
+from tiermem.dialogue import FORKS_KEEP_IDS, DialogueSession, is_payload
 from tiermem.ledger import Ledger
+from tiermem.writing.payloads import match_payloads
 from tiermem.writing.stored_turns import read_stored
 
 _FEWEST = 3
@@ -36,8 +38,8 @@ async def drop_copied_turns(ledger: Ledger, session: DialogueSession, agent: str
     for name in await ledger.sessions():
         if name == session.session or not name.startswith(f"{form}:"):
             continue
-        if form in FORKS_KEEP_IDS and await _is_stored(ledger, name, turns[0]):
-            copied = await _find_same_ids(ledger, name, turns)
+        if form in FORKS_KEEP_IDS and await _has_first(ledger, name, turns, agent):
+            copied = await _find_same_ids(ledger, name, await match_payloads(ledger, name, turns, agent))
         elif name == parent:
             copied = await _count_same_start(ledger, name, turns, agent)
         else:
@@ -46,6 +48,11 @@ async def drop_copied_turns(ledger: Ledger, session: DialogueSession, agent: str
             kept = tuple(turn for n, turn in enumerate(session.turns) if n not in copied)
             return replace(session, turns=kept)
     return session
+
+
+async def _has_first(ledger: Ledger, session: SessionId, turns: Sequence[Turn], agent: str | None) -> bool:
+    (first,) = await match_payloads(ledger, session, turns[:1], agent)
+    return await _is_stored(ledger, session, first)
 
 
 async def _is_stored(ledger: Ledger, session: SessionId, turn: Turn) -> bool:
@@ -65,11 +72,18 @@ async def _count_same_start(
 ) -> frozenset[int]:
     """The places of turns with which both sessions begin; none where these are fewer than three."""
     stored = [one.turn for one in await read_stored(ledger, session, (agent,))]
-    pairs = takewhile(
-        lambda pair: pair[1] is not None and _turn_key(pair[0]) == _turn_key(pair[1]),
-        zip(turns, stored, strict=False),
-    )
-    count = sum(1 for _ in pairs)
+    records = [turn for turn in stored if turn is None or not is_payload(turn)]
+    payloads = Counter(_turn_key(turn) for turn in stored if turn is not None and is_payload(turn))
+    count = places = 0
+    for turn in turns:
+        record = records[places] if places < len(records) else None
+        if record is not None and _turn_key(turn) == _turn_key(record):
+            places += 1
+        elif payloads[_turn_key(turn)]:  # which were stored when the record was missing: in any place
+            payloads[_turn_key(turn)] -= 1
+        else:
+            break
+        count += 1
     return frozenset(range(count if count >= _FEWEST else 0))
 
 

@@ -122,9 +122,9 @@ class _SpoolDrain:
         return open_and_store(self._store, space, sessions)
 
     async def _ingest(self, sessions: Sequence[DialogueSession]) -> int:
-        from tiermem.apps.hooks.drain import conversation_of
+        from tiermem.apps.hooks.drain import conversations_of
 
-        return sum(added.new for _, added in await self._memory.ingest([conversation_of(sessions)]))
+        return sum(added.new for _, added in await self._memory.ingest(conversations_of(sessions)))
 
 
 async def _open_memory(

@@ -1,14 +1,14 @@
 """Takes the spool into memory: the transcripts that events name, and prompts that no transcript has.
 
 The transcript is the truth. A prompt of an event becomes a turn only where the transcript of its session
-lacks it when the session has ended, or an hour after it was typed; until then the event waits.
+lacks it when the session has ended, or an hour after it was typed; until then the event waits. A transcript
+that brings it later does not store it a second time.
 An event is removed once what it names is stored, so a process that is killed between leaves it for the next.
 """
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ import tiermem
 from pagestore import SessionId, Turn
 from pagestore.errors import Locked
 from tiermem.apps.hooks.events import HookEvent, read_spool, spool_folder
-from tiermem.dialogue import Conversation, DialogueSession, read_dialogue
+from tiermem.dialogue import Conversation, DialogueSession, payload_id, read_dialogue
 from tiermem.dialogue.agent_spaces import space_of_directory, space_of_session
 from tiermem.errors import NotDialogue, NoTurns, TierMemError
 from tiermem.text.own_context import without_marked_blocks
@@ -36,8 +36,8 @@ _PATIENCE = timedelta(hours=1)
 class DrainResult:
     """What became of the events that waited.
 
-    `stored` are new turns by space, `prompts` how many of them are of events. `waiting` events are left for
-    the next time, `problems` say why.
+    `stored` are new turns by space, `prompts` how many prompts no transcript had, which are new unless they
+    were stored before. `waiting` events are left for the next time, `problems` say why.
     """
 
     events: int
@@ -180,22 +180,19 @@ def _single_blanks(text: str) -> str:
 
 
 def _as_turn(event: HookEvent) -> Turn:
-    """The prompt of an event as a turn. It is known by the id of the prompt, else by its time and words."""
-    text = _words_of(event)
-    name = event.prompt_id or hashlib.sha256(f"{event.at.isoformat()} {text}".encode()).hexdigest()[:16]
+    """The prompt of an event as a turn, which `ingest` finds again when a transcript brings it."""
     known = {
         "author": "person",
         "kind": "prompt",
         "agent": event.agent,
         "directory": event.directory,
-        "record": f"hook-{name}",
     }
     return Turn(
         speaker="user",
-        text=text,
+        text=_words_of(event),
         said_at=event.at,
         role="user",
-        turn_id=f"hook-{name}/0",
+        turn_id=payload_id(event.at),
         metadata={key: value for key, value in known.items() if value is not None},
     )
 
@@ -216,9 +213,9 @@ def _store(draining: _Draining, store_sessions: StoreSessions) -> tuple[dict[str
 def open_and_store(store: Path, space: str, sessions: Sequence[DialogueSession]) -> int:
     """Open a space and store sessions in it; returns how many turns were new. Raises what opening raises."""
     with tiermem.open(store, space=space, engine="local", distil="deferred") as memory:
-        return sum(added.new for _, added in memory.ingest([conversation_of(sessions)]))
+        return sum(added.new for _, added in memory.ingest(conversations_of(sessions)))
 
 
-def conversation_of(sessions: Iterable[DialogueSession]) -> Conversation:
-    """Sessions as `ingest` takes them."""
-    return Conversation(space_hint=None, sessions=tuple(sessions))
+def conversations_of(sessions: Iterable[DialogueSession]) -> tuple[Conversation, ...]:
+    """Sessions as `ingest` takes them, each compared with what was stored of those before it."""
+    return tuple(Conversation(space_hint=None, sessions=(one,)) for one in sessions)

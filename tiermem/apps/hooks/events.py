@@ -26,7 +26,6 @@ class HookEvent:
     transcripts: tuple[str, ...] = ()
     directory: str | None = None
     prompt: str | None = None
-    prompt_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +74,6 @@ def _read_event(file: Path) -> HookEvent:
         transcripts=tuple(path for path in paths if isinstance(path, str) and path),
         directory=_text(payload.get("cwd")),
         prompt=_text(payload.get("prompt")),
-        prompt_id=_text(payload.get("prompt_id") or payload.get("turn_id")),
     )
 
 
