@@ -82,7 +82,7 @@ _PARTICLES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class NameBeforeColon:
-    """Words before a colon at the beginning of a line, with what is beside them.
+    """Words before a colon at the beginning of a line, with what surrounds them.
 
     `is_stamped` says whether a time is before them, `text` is what follows the colon, `line` the number of
     the line and `above` the line before it.
