@@ -120,7 +120,6 @@ TAKES_NO_TEXT = {
     "tiermem.reasoning.learned.shared.shared_reader": "takes a path",
     "tiermem.proof.in_words.support_in_words": "takes an answer, whose text it leaves alone",
     "tiermem.reading.ranking.rank_groups": "takes scores",
-    "tiermem.reading.question.is_said_in": "takes a time and days",
     "tiermem.reading.timeframe.whole_days": "takes days",
     "tiermem.text.dates.add_months": "takes a day",
     "tiermem.text.dates.count": "takes a word that a pattern found",

@@ -121,11 +121,6 @@ def telling_periods(question: str, asked_at: datetime | None) -> tuple[Period, .
     return tuple(_period(mention, asked_at) for mention in outright or found)
 
 
-def is_said_in(said_at: datetime | None, periods: Iterable[Period]) -> bool:
-    """Whether something of this time was said in one of the periods."""
-    return said_at is not None and any(first <= said_at.date() <= last for first, last in periods)
-
-
 def _period(mention: DateMention, asked_at: datetime | None) -> Period:
     first, last = mention.first, _shift_day(mention.last, TELLING_DAYS)
     if mention.kind == "relative" and mention.precision in ROUGHLY:
