@@ -280,6 +280,73 @@ def test_a_transcript_that_cannot_be_read_holds_no_other_up(store: Path, tmp_pat
     assert [one.name for one in read_spool(store).unreadable] == ["0-odd.json"]
 
 
+def test_status_displays_why_events_wait(store: Path, tmp_path: Path) -> None:
+    assert as_json(store, "hook", "status")["last_drain"] is None
+    assert "none has ended yet" in run_command(store, "hook", "status").output
+    transcript = session(tmp_path, "Weave a rug.", cwd=tmp_path)
+    event(store, "UserPromptSubmit", prompt="Use wool.", transcript_path=str(transcript))
+    event(store, "Stop", transcript_path=str(transcript))
+    code = f"import tiermem; tiermem.open({str(store)!r}, engine='local'); print(); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        assert drain_spool(store, now=NOW).waiting == 2
+        other.communicate(b"\n")
+    last = as_json(store, "hook", "status")["last_drain"]
+    assert (last["at"], last["prompts_left"]) == (NOW.isoformat(), 1)
+    (problem,) = last["problems"]
+    assert "space 'default' waits for the next time" in problem
+    assert "is held by pid" in problem
+    shown = run_command(store, "hook", "status").output
+    assert "2026-03-01 12:00 UTC; left for their transcripts: 1 prompt" in shown
+    assert "waits for the next time" in " ".join(shown.split())
+    drain_spool(store, now=NOW + timedelta(minutes=1))
+    last = as_json(store, "hook", "status")["last_drain"]
+    assert (last["at"][:16], last["prompts_left"], last["problems"]) == ("2026-03-01T12:01", 1, [])
+
+
+def test_problems_that_status_displays_quote_no_session(store: Path, tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.jsonl").write_text("My pin is 4711.\n")
+        event(store, "Stop", transcript_path=str(tmp_path / f"{number}.jsonl"))
+    event(store, "Stop", transcript_path=str(session(tmp_path, "Weave a rug.", cwd=tmp_path)))
+
+    def refuse(space: str, sessions: Sequence[DialogueSession]) -> int:
+        raise InvalidInput("My pin is 4711.")
+
+    drain_spool(store, now=NOW, store_sessions=refuse)
+    problems = as_json(store, "hook", "status")["last_drain"]["problems"]
+    assert len(problems) == 6
+    assert "4.jsonl cannot be read (NotDialogue)" in problems[4]
+    assert problems[5] == "space 'default' waits for the next time: InvalidInput"
+    assert not any(b"4711" in file.read_bytes() for file in (store / "spool").iterdir())
+    assert "and 3 more problems" in run_command(store, "hook", "status").output
+
+
+def test_a_drain_that_dies_of_an_error_is_displayed(store: Path, tmp_path: Path) -> None:
+    event(store, "Stop", transcript_path=str(session(tmp_path, "Weave a rug.", cwd=tmp_path)))
+
+    def die(space: str, sessions: Sequence[DialogueSession]) -> int:
+        raise OSError("My pin is 4711.")
+
+    with pytest.raises(OSError, match="4711"):
+        drain_spool(store, now=NOW, store_sessions=die)
+    state = as_json(store, "hook", "status")
+    assert state["waiting"] == 1
+    assert state["last_drain"]["problems"] == [
+        "the drain ended with OSError: `tiermem hook drain` displays why"
+    ]
+
+
+def test_a_damaged_note_of_the_last_drain_is_displayed(store: Path) -> None:
+    drain_spool(store, now=NOW)
+    (store / "spool" / "last-drain").write_text("{")
+    state = as_json(store, "hook", "status")
+    assert (state["last_drain"], state["unreadable"]) == (None, [str(store / "spool" / "last-drain")])
+    drain_spool(store, now=NOW)
+    assert as_json(store, "hook", "status")["unreadable"] == []
+
+
 CLAUDE_CODE = settings.AGENTS["claude-code"]
 OTHERS = {
     "model": "opus",

@@ -20,7 +20,7 @@ from tiermem.apps.cli.app import with_options
 from tiermem.apps.cli.group import CommandGroup, remark
 from tiermem.apps.hooks import settings
 from tiermem.apps.hooks.drain import drain_spool
-from tiermem.apps.hooks.events import read_spool
+from tiermem.apps.hooks.events import LastDrain, read_spool
 from tiermem.apps.present.tables import counted, pairs
 from tiermem.storage import StorePlace
 
@@ -83,7 +83,7 @@ def uninstall(
 def status(
     *, project: Project = None, store: options.Store = options.DEFAULT_STORE, output: options.Output
 ) -> None:
-    """Say where hooks are installed, which events wait, and what could not be kept or answered."""
+    """Say where hooks are installed, which events wait and why, and what could not be kept or answered."""
     folder = _directory(store)
     tiermem.spaces(folder)  # an error where there is no store
     files = {agent: known.path(project) for agent, known in settings.AGENTS.items()}
@@ -100,6 +100,7 @@ def status(
         "newest": None if newest is None else {"at": newest.at.isoformat(), "event": newest.name},
         "unreadable": [str(one) for one in spool.unreadable],
         "failures": spool.failures,
+        "last_drain": spool.last_drain,
     }
 
     def rows() -> Table:
@@ -108,6 +109,7 @@ def status(
             [
                 *((agent, f"{_state(agent, installed[agent])} ({file})") for agent, file in files.items()),
                 ("events that wait", f"{len(spool.events):,}{last}"),
+                *_last_drain(spool.last_drain),
                 *(("no event", str(one)) for one in spool.unreadable),
                 *(("failed", line) for line in spool.failures[-_SHOWN:]),
             ]
@@ -131,6 +133,22 @@ def drain(*, store: options.Store = options.DEFAULT_STORE, output: options.Outpu
         remark(problem)
     if done.waiting:
         remark(f"left for the next time: {counted(done.waiting, 'event')}")
+
+
+def _last_drain(last: LastDrain | None) -> list[tuple[str, str]]:
+    """How the last drain ended, and so why events wait."""
+    if last is None:
+        return [("last drain", "none has ended yet")]
+    left = (
+        f"; left for their transcripts: {counted(last.prompts_left, 'prompt')}" if last.prompts_left else ""
+    )
+    at = f"{last.at:%Y-%m-%d %H:%M} UTC"
+    more = len(last.problems) - _SHOWN
+    return [
+        ("last drain", f"{at}{left}"),
+        *(("problem", line) for line in last.problems[:_SHOWN]),
+        *([("", f"and {counted(more, 'more problem')}")] if more > 0 else []),
+    ]
 
 
 def _state(agent: settings.HookedAgent, events: Collection[str]) -> str:

@@ -19,10 +19,10 @@ from pathlib import Path
 import tiermem
 from pagestore import SessionId, Turn
 from pagestore.errors import Locked
-from tiermem.apps.hooks.events import HookEvent, read_spool, spool_folder
+from tiermem.apps.hooks.events import HookEvent, LastDrain, keep_last_drain, read_spool, spool_folder
 from tiermem.dialogue import Conversation, DialogueSession, payload_id, read_dialogue
 from tiermem.dialogue.agent_spaces import space_of_directory, space_of_session
-from tiermem.errors import NotDialogue, NoTurns, TierMemError
+from tiermem.errors import IndexLocked, NotDialogue, NoTurns, TierMemError
 from tiermem.text.own_context import without_marked_blocks
 from tiermem.text.secrets import SecretFilter
 
@@ -56,6 +56,8 @@ class _Draining:
     """By session, the texts of the person in its transcript and their lines, with single blanks."""
     space_of: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    kept_problems: list[str] = field(default_factory=list)
+    """The problems as they are kept in the spool: without what an error says, which may quote a session."""
 
 
 StoreSessions = Callable[[str, Sequence[DialogueSession]], int]
@@ -69,31 +71,45 @@ def drain_spool(store: Path, *, now: datetime, store_sessions: StoreSessions | N
     another process writes, is left for the next time. Raises `Locked` where another process drains, and what
     `tiermem.spaces` raises where there is no store.
     """
-    spaces = tiermem.spaces(store)
+    tiermem.spaces(store)  # raises where there is no store, which then gets no spool
     with _only_one(store):
-        _remove_cut_off(store, now)
-        spool = read_spool(store)
-        draining = _Draining()
-        for path in dict.fromkeys(path for one in spool.events for path in one.transcripts):
-            _read_transcript(draining, Path(path), spaces)
-        ready, waiting = _split(spool.events, draining, now)
-        own = [one for one in ready if _is_missing(one, draining)]
-        for event in own:
-            session = DialogueSession(
-                session=SessionId(_session_of(event)), turns=(_as_turn(event),), has_records=True
-            )
-            draining.sessions.setdefault(_space_of(event, draining, spaces), []).append(session)
-        stored, failed = _store(draining, store_sessions or partial(open_and_store, store))
-        done = [one for one in ready if _space_of(one, draining, spaces) not in failed]
-        for event in done:
-            event.file.unlink(missing_ok=True)
-        return DrainResult(
-            events=len(done),
-            stored=stored,
-            prompts=sum(_space_of(one, draining, spaces) not in failed for one in own),
-            waiting=len(waiting) + len(ready) - len(done),
-            problems=tuple(draining.problems),
+        try:
+            return _drain(store, now, store_sessions or partial(open_and_store, store))
+        except Exception as error:
+            problem = f"the drain ended with {type(error).__name__}: `tiermem hook drain` displays why"
+            keep_last_drain(store, LastDrain(at=now, prompts_left=0, problems=(problem,)))
+            raise
+
+
+def _drain(store: Path, now: datetime, store_sessions: StoreSessions) -> DrainResult:
+    """Drain the spool, and keep how that ended; the caller has its lock."""
+    spaces = tiermem.spaces(store)
+    _remove_cut_off(store, now)
+    draining = _Draining()
+    events = read_spool(store).events
+    for path in dict.fromkeys(path for one in events for path in one.transcripts):
+        _read_transcript(draining, Path(path), spaces)
+    ready, waiting = _split(events, draining, now)
+    own = [one for one in ready if _is_missing(one, draining)]
+    for event in own:
+        session = DialogueSession(
+            session=SessionId(_session_of(event)), turns=(_as_turn(event),), has_records=True
         )
+        draining.sessions.setdefault(_space_of(event, draining, spaces), []).append(session)
+    stored, failed = _store(draining, store_sessions)
+    done = [one for one in ready if _space_of(one, draining, spaces) not in failed]
+    for event in done:
+        event.file.unlink(missing_ok=True)
+    keep_last_drain(
+        store, LastDrain(at=now, prompts_left=len(waiting), problems=tuple(draining.kept_problems))
+    )
+    return DrainResult(
+        events=len(done),
+        stored=stored,
+        prompts=sum(_space_of(one, draining, spaces) not in failed for one in own),
+        waiting=len(waiting) + len(ready) - len(done),
+        problems=tuple(draining.problems),
+    )
 
 
 @contextmanager
@@ -126,6 +142,9 @@ def _read_transcript(draining: _Draining, path: Path, spaces: Collection[str]) -
         return
     except (NotDialogue, OSError) as error:
         draining.problems.append(f"{path}: {error}")
+        draining.kept_problems.append(
+            f"{path} cannot be read ({type(error).__name__}): `tiermem ingest` of it displays why"
+        )
         return
     for session in (session for one in conversations for session in one.sessions):
         space = space_of_session(session, {*spaces, *draining.sessions}) or OUTSIDE
@@ -207,6 +226,8 @@ def _store(draining: _Draining, store_sessions: StoreSessions) -> tuple[dict[str
         except TierMemError as error:
             failed.add(space)
             draining.problems.append(f"space {space!r} waits for the next time: {error}")
+            why = error if isinstance(error, Locked | IndexLocked) else type(error).__name__
+            draining.kept_problems.append(f"space {space!r} waits for the next time: {why}")
     return stored, frozenset(failed)
 
 

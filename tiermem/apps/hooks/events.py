@@ -10,6 +10,9 @@ from pathlib import Path
 
 from tiermem_hook import FAILURES, SPOOL
 
+_LAST_DRAIN = "last-drain"
+"""The file in a spool with how the last drain ended."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookEvent:
@@ -29,12 +32,28 @@ class HookEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LastDrain:
+    """When a drain last ended, how many prompts it left for their transcripts, and what it could not do.
+
+    The problems have no words of sessions.
+    """
+
+    at: datetime
+    prompts_left: int
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Spool:
-    """The events that wait, the oldest first, the files that are none, and what hooks could not do."""
+    """The events that wait, the oldest first, the files that are none, and what hooks could not do.
+
+    `last_drain` is `None` where none has ended yet.
+    """
 
     events: tuple[HookEvent, ...]
     unreadable: tuple[Path, ...]
     failures: tuple[str, ...]
+    last_drain: LastDrain | None
 
 
 def spool_folder(store: Path) -> Path:
@@ -58,7 +77,37 @@ def read_spool(store: Path) -> Spool:
             continue  # another process drained it meanwhile
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             unreadable.append(file)
-    return Spool(events=tuple(events), unreadable=tuple(unreadable), failures=tuple(_failures(store)))
+    last_drain = None
+    try:
+        last_drain = _read_last_drain(spool_folder(store) / _LAST_DRAIN)
+    except (OSError, ValueError, KeyError, TypeError):
+        unreadable.append(spool_folder(store) / _LAST_DRAIN)
+    return Spool(
+        events=tuple(events),
+        unreadable=tuple(unreadable),
+        failures=tuple(_failures(store)),
+        last_drain=last_drain,
+    )
+
+
+def keep_last_drain(store: Path, last: LastDrain) -> None:
+    """Write down how a drain ended, in place of the one before; the spool must be there."""
+    file = spool_folder(store) / _LAST_DRAIN
+    temporary = file.with_suffix(".part")
+    content = {"at": last.at.isoformat(), "prompts_left": last.prompts_left, "problems": last.problems}
+    temporary.write_text(json.dumps(content), encoding="utf-8")
+    temporary.replace(file)
+
+
+def _read_last_drain(file: Path) -> LastDrain | None:
+    if not file.is_file():
+        return None
+    content = json.loads(file.read_text("utf-8"))
+    return LastDrain(
+        at=datetime.fromisoformat(content["at"]),
+        prompts_left=int(content["prompts_left"]),
+        problems=tuple(map(str, content["problems"])),
+    )
 
 
 def _read_event(file: Path) -> HookEvent:
