@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,8 +53,7 @@ def install(
     folder = _directory(store)
     if not dry_run:
         tiermem.open(folder, engine="local").close()  # hooks write to a store that is there, and make none
-    # -P: an agent runs it in the folder of a project, whose modules are none of ours.
-    command = [sys.executable, "-P", "-m", "tiermem_hook", agent, str(folder.resolve())]
+    command = settings.hook_command(agent, folder)
     known = settings.AGENTS[agent]
     _change(
         agent,

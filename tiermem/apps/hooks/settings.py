@@ -11,6 +11,7 @@ import json
 import os
 import shlex
 import stat
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,6 +123,12 @@ def write_file(file: Path, text: str, *, mode_of: Path) -> None:
     with new_file(target, replace=True) as out:
         os.fchmod(out.fileno(), mode)
         out.write(text.encode())
+
+
+def hook_command(agent: HookedAgent, store: Path) -> list[str]:
+    """The command of the hook of an agent, which writes to a store."""
+    # -P: an agent runs it in the folder of a project, whose modules are none of ours.
+    return [sys.executable, "-P", "-m", "tiermem_hook", agent, str(store.resolve())]
 
 
 def add_hooks(agent: AgentSettings, text: str, command: Sequence[str]) -> str:
