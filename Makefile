@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test test-quick test-postgres test-times shape explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http torture bench eval eval-qa train docs check fix clean
+.PHONY: help demo test test-quick test-postgres test-times shape explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http plugin torture bench eval eval-qa train docs check fix clean
 
 # Python keeps what it has compiled, also where the environment says not to: without it, every process compiles all.
 unexport PYTHONDONTWRITEBYTECODE
@@ -94,6 +94,11 @@ test-adapters:  ## set up, then check the types of the adapters and run their te
 
 test-http: $(VENV)/.installed .venv-http/.installed  ## set up, then try every operation over HTTP with made-up requests
 	SCHEMATHESIS=$(CURDIR)/.venv-http/bin/schemathesis $(BIN)/python -m pytest -n 0 tests/apps/http/test_schemathesis.py
+
+STORE ?= $(HOME)/memory
+
+plugin: $(VENV)/.installed  ## set up, then write a plug-in of Claude Code into build/claude-code-plugin; STORE=… names the memory
+	$(BIN)/python -m tiermem.apps.hooks.claude_code_plugin build/claude-code-plugin '$(STORE)'
 
 torture: test-postgres  ## set up, then run all tests of stores in PostgreSQL, and every harness of the failure table at its full count
 	$(BIN)/python -m tests.torture

@@ -45,6 +45,8 @@ _WITH_CONTEXT = frozenset({"resume", "fork"})
 """Sources of a session whose context has what was given when it started."""
 _START_SECONDS = 5
 """How long a new session waits for what it is given."""
+_LARGEST_DATABASE = 64 << 20
+"""Bytes of the database of OpenCode that is read at an event."""
 _LARGEST = 64 << 20
 """Bytes of a payload that are read."""
 
@@ -60,7 +62,7 @@ def main() -> None:
         given = json.loads(sys.stdin.buffer.read(_LARGEST))
         # Cursor runs hooks of Claude Code too, and names its version.
         sender = _CURSOR if "cursor_version" in given else agent
-        payload = name_as_claude_code(given) if sender == _CURSOR else given
+        payload = _TRANSLATIONS[sender](given) if sender in _TRANSLATIONS else given
         keep_event(spool, sender, payload, at=started)
         if payload.get("hook_event_name") in _DRAINING:
             _drain_in_background(store)
@@ -79,9 +81,24 @@ def name_as_claude_code(payload: dict[str, object]) -> dict[str, object]:
         **payload,
         "hook_event_name": _NAMES.get(name, name[:1].upper() + name[1:]),
         "session_id": payload.get("conversation_id") or payload.get("session_id"),
-        "prompt_id": payload.get("generation_id"),
         "cwd": payload.get("cwd") or root,
     }
+
+
+def with_database(payload: dict[str, object]) -> dict[str, object]:
+    """Return a payload of OpenCode with its database, which has its sessions, as the transcript.
+
+    Raises `ValueError` where that is larger than 64 MiB: it is read as a whole each time.
+    """
+    folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share", "opencode")
+    database = folder / (os.environ.get("OPENCODE_DB") or "opencode.db")
+    if database.is_file() and database.stat().st_size > _LARGEST_DATABASE:
+        raise ValueError(f"{database} is larger than 64 MiB: `tiermem ingest --from opencode` reads it")
+    return {**payload, "transcript_path": str(database)}
+
+
+_TRANSLATIONS = {_CURSOR: name_as_claude_code, "opencode": with_database}
+"""What makes a payload of an agent one with the names of Claude Code; payloads of the others have them."""
 
 
 def keep_event(spool: Path, agent: str, payload: dict[str, object], *, at: datetime) -> Path:

@@ -347,6 +347,7 @@ def test_a_damaged_note_of_the_last_drain_is_displayed(store: Path) -> None:
     assert as_json(store, "hook", "status")["unreadable"] == []
 
 
+COMMAND = ["python", "-m", "tiermem_hook", "claude-code"]
 CLAUDE_CODE = settings.AGENTS["claude-code"]
 OTHERS = {
     "model": "opus",
@@ -361,25 +362,25 @@ OTHERS = {
     "before", ["", "{}", json.dumps(OTHERS), json.dumps(OTHERS, indent=4), '{"hooks": {}}']
 )
 def test_hooks_of_others_stay_and_a_second_installation_changes_nothing(before: str) -> None:
-    after = settings.add_hooks(CLAUDE_CODE, before, "python -m tiermem_hook claude-code memory")
-    assert settings.installed_events(after) == tuple(
+    after = settings.add_hooks(CLAUDE_CODE, before, [*COMMAND, "memory"])
+    assert settings.installed_events(CLAUDE_CODE, after) == tuple(
         event for event in json.loads(after)["hooks"] if event in settings.EVENTS
     )
-    assert set(settings.installed_events(after)) == set(settings.EVENTS)
-    assert settings.add_hooks(CLAUDE_CODE, after, "python -m tiermem_hook claude-code memory") == after
-    moved = settings.add_hooks(CLAUDE_CODE, after, "python -m tiermem_hook claude-code elsewhere")
+    assert set(settings.installed_events(CLAUDE_CODE, after)) == set(settings.EVENTS)
+    assert settings.add_hooks(CLAUDE_CODE, after, [*COMMAND, "memory"]) == after
+    moved = settings.add_hooks(CLAUDE_CODE, after, [*COMMAND, "elsewhere"])
     assert moved.count("elsewhere") == len(settings.EVENTS)
     assert " memory" not in moved
-    removed = json.loads(settings.remove_hooks(moved))
+    removed = json.loads(settings.remove_hooks(CLAUDE_CODE, moved))
     had = json.loads(before or "{}")
     assert removed == ({} if had.get("hooks") == {} else had)
-    assert settings.remove_hooks(before) == before
+    assert settings.remove_hooks(CLAUDE_CODE, before) == before
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '"text"', '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
 def test_settings_that_are_damaged_are_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="repair them first"):
-        settings.add_hooks(CLAUDE_CODE, text, "python -m tiermem_hook")
+        settings.add_hooks(CLAUDE_CODE, text, COMMAND)
 
 
 def test_hooks_are_installed_run_and_taken_out_again(
@@ -444,7 +445,7 @@ def test_a_link_to_settings_and_their_mode_stay(store: Path, tmp_path: Path) -> 
     file.symlink_to(real)
     as_json(store, "hook", "install", "claude-code", "--project", str(project))
     assert file.is_symlink()
-    assert set(settings.installed_events(real.read_text())) == set(settings.EVENTS)
+    assert set(settings.installed_events(CLAUDE_CODE, real.read_text())) == set(settings.EVENTS)
     backup = file.with_name("settings.json.before-tiermem")
     assert json.loads(backup.read_text()) == OTHERS
     assert (real.stat().st_mode & 0o777, backup.stat().st_mode & 0o777) == (0o600, 0o600)
@@ -508,7 +509,10 @@ def test_hooks_of_codex_are_in_a_file_of_its_own(
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     done = run_command(store, "hook", "install", "codex")
     assert "/hooks" in done.stderr
-    assert settings.installed_events((tmp_path / "codex" / "hooks.json").read_text()) == settings.EVENTS
+    assert (
+        settings.installed_events(CLAUDE_CODE, (tmp_path / "codex" / "hooks.json").read_text())
+        == settings.EVENTS
+    )
     project = tmp_path / "loom"
     as_json(store, "hook", "install", "codex", "--project", str(project))
     assert (project / ".codex" / "hooks.json").is_file()

@@ -1,6 +1,7 @@
 """The hooks of Cursor: its settings, and payloads that were written after its documentation."""
 
 import json
+import shlex
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ from tiermem.errors import InvalidInput
 
 CURSOR = settings.AGENTS["cursor"]
 NOW = datetime(2026, 10, 7, 12, tzinfo=UTC)
-COMMAND = "python -P -m tiermem_hook cursor /memory"
+COMMAND = ["python", "-P", "-m", "tiermem_hook", "cursor"]
 OTHERS = {
     "version": 1,
     "hooks": {
@@ -71,18 +72,18 @@ def transcript(folder: Path, *prompts: str) -> Path:
 
 @pytest.mark.parametrize("before", ["", json.dumps(OTHERS), json.dumps({"hooks": {}}), '{"version": 1}'])
 def test_hooks_of_others_stay_and_a_second_installation_changes_nothing(before: str) -> None:
-    after = settings.add_hooks(CURSOR, before, COMMAND)
+    after = settings.add_hooks(CURSOR, before, [*COMMAND, "/memory"])
     written = json.loads(after)
     assert written["version"] == 1
     for event in CURSOR.events:
         ours = written["hooks"][event][-1]
-        assert ours == {"command": COMMAND, "timeout": 10}
-    assert settings.add_hooks(CURSOR, after, COMMAND) == after
-    moved = settings.add_hooks(CURSOR, after, COMMAND.replace("memory", "elsewhere"))
+        assert ours == {"command": shlex.join([*COMMAND, "/memory"]), "timeout": 10}
+    assert settings.add_hooks(CURSOR, after, [*COMMAND, "/memory"]) == after
+    moved = settings.add_hooks(CURSOR, after, [*COMMAND, "/elsewhere"])
     assert (moved.count("/elsewhere"), moved.count("/memory")) == (len(CURSOR.events), 0)
-    removed = json.loads(settings.remove_hooks(moved))
+    removed = json.loads(settings.remove_hooks(CURSOR, moved))
     assert removed.get("hooks", {}) == json.loads(before or "{}").get("hooks", {})
-    assert settings.remove_hooks(before) == before
+    assert settings.remove_hooks(CURSOR, before) == before
 
 
 def test_hooks_of_another_version_are_refused() -> None:
@@ -146,7 +147,7 @@ def test_an_event_is_kept_by_the_names_of_claude_code(store: Path, name: str, kn
     assert not {"user_email", "ann@example.org", "a secret", "a reply"} & set(file.read_text().split('"'))
     (event,) = read_spool(store).events
     assert (event.agent, event.name, event.session) == ("cursor", known, "c-1")
-    assert (event.directory, event.prompt, event.prompt_id) == (str(store), "Weave.", "g-1")
+    assert (event.directory, event.prompt) == (str(store), "Weave.")
 
 
 @pytest.mark.parametrize("roots", [None, [], "loom", [7], {}])

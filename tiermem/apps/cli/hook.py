@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import shlex
-import sys
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,8 +53,7 @@ def install(
     folder = _directory(store)
     if not dry_run:
         tiermem.open(folder, engine="local").close()  # hooks write to a store that is there, and make none
-    # -P: an agent runs it in the folder of a project, whose modules are none of ours.
-    command = shlex.join([sys.executable, "-P", "-m", "tiermem_hook", agent, str(folder.resolve())])
+    command = settings.hook_command(agent, folder)
     known = settings.AGENTS[agent]
     _change(
         agent,
@@ -75,7 +72,8 @@ def uninstall(
     agent: Agent, *, project: Project = None, dry_run: options.DryRun = False, output: options.Output
 ) -> None:
     """Take the hooks out of the settings of an agent; those of others stay."""
-    _change(agent, project, settings.remove_hooks, dry_run=dry_run, output=output)
+    known = settings.AGENTS[agent]
+    _change(agent, project, lambda text: settings.remove_hooks(known, text), dry_run=dry_run, output=output)
 
 
 @app.command("status")
@@ -87,7 +85,10 @@ def status(
     folder = _directory(store)
     tiermem.spaces(folder)  # an error where there is no store
     files = {agent: known.path(project) for agent, known in settings.AGENTS.items()}
-    installed = {agent: settings.installed_events(settings.read_file(file)) for agent, file in files.items()}
+    installed = {
+        agent: settings.installed_events(settings.AGENTS[agent], settings.read_file(file))
+        for agent, file in files.items()
+    }
     spool = read_spool(folder)
     newest = spool.events[-1] if spool.events else None
     value = {
@@ -170,7 +171,10 @@ def _change(
     dry_run: bool,
     output: options.Output,
 ) -> None:
-    """Change the file of settings, displaying how; a file that stays the same is not written."""
+    """Change the file of settings, displaying how; a file that stays the same is not written.
+
+    One of which nothing is left is removed.
+    """
     file = settings.AGENTS[agent].path(project)
     before = settings.read_file(file)
     after = change(before)
@@ -182,7 +186,10 @@ def _change(
     if difference and not dry_run:
         if before:
             settings.write_file(backup, before, mode_of=file)
-        settings.write_file(file, after, mode_of=file)
+        if after:
+            settings.write_file(file, after, mode_of=file)
+        else:
+            file.unlink()
     output.show(
         {"agent": agent, "settings": str(file), "changed": bool(difference), "difference": difference},
         lambda: (Text(difference or f"{file} stays as it is"),),

@@ -2,23 +2,26 @@
 
 Hooks of others are left as they are. Claude Code and Codex have the same form of hooks, in different files:
 https://docs.claude.com/en/docs/claude-code/hooks and https://developers.openai.com/codex/hooks. Cursor has a
-flat one: https://cursor.com/docs/agent/hooks.
+flat one: https://cursor.com/docs/agent/hooks. OpenCode loads a file of ours: https://opencode.ai/docs/plugins.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from pagestore.files import new_file
+from tiermem.apps.hooks import opencode_plugin
 from tiermem.errors import InvalidInput
 
-HookedAgent = Literal["claude-code", "codex", "cursor"]
+HookedAgent = Literal["claude-code", "codex", "cursor", "opencode"]
 """The agents whose hooks are known."""
 EVENTS: Final = ("SessionStart", "UserPromptSubmit", "SubagentStop", "PreCompact", "Stop", "SessionEnd")
 """The events at which the hook is run, by the names of Claude Code and Codex."""
@@ -45,36 +48,59 @@ _MODE: Final = 0o644
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
-    """Where an agent has its hooks: a file in a directory of its own, in the home directory or a project.
+    """Where an agent has its hooks: a file in a directory of the home directory, or a file in a project.
 
     `variable` names the environment variable that moves the former. `events` are those at which the hook is
-    run, which `is_flat` settings have without groups. `advice` is what a person must do once.
+    run, and `form` says how the file has them: JSON in groups of hooks or without, or a plug-in, which is all
+    of the file. `advice` is what a person must do once.
     """
 
     directory: str
     file: str
+    project_file: str
     variable: str | None = None
     events: tuple[str, ...] = EVENTS
-    is_flat: bool = False
+    form: Literal["groups", "flat", "plugin"] = "groups"
     advice: str = ""
 
     def path(self, project: Path | None) -> Path:
         """The file of a project, or that of the person."""
         if project is not None:
-            return project / self.directory / self.file
+            return project / self.project_file
         home = os.environ.get(self.variable) if self.variable is not None else None
         return (Path(home) if home else Path.home() / self.directory) / self.file
 
 
 AGENTS: Final[Mapping[HookedAgent, AgentSettings]] = {
-    "claude-code": AgentSettings(directory=".claude", file="settings.json", variable="CLAUDE_CONFIG_DIR"),
+    "claude-code": AgentSettings(
+        directory=".claude",
+        file="settings.json",
+        project_file=".claude/settings.json",
+        variable="CLAUDE_CONFIG_DIR",
+    ),
     "codex": AgentSettings(
         directory=".codex",
         file="hooks.json",
+        project_file=".codex/hooks.json",
         variable="CODEX_HOME",
         advice="Codex runs a new hook only once you trust it: type /hooks there",
     ),
-    "cursor": AgentSettings(directory=".cursor", file="hooks.json", events=_EVENTS_OF_CURSOR, is_flat=True),
+    "cursor": AgentSettings(
+        directory=".cursor",
+        file="hooks.json",
+        project_file=".cursor/hooks.json",
+        events=_EVENTS_OF_CURSOR,
+        form="flat",
+    ),
+    "opencode": AgentSettings(
+        directory=".config",
+        file="opencode/plugins/tiermem.js",
+        project_file=".opencode/plugins/tiermem.js",
+        variable="XDG_CONFIG_HOME",
+        events=opencode_plugin.EVENTS,
+        form="plugin",
+        advice="OpenCode loads the plug-in when it starts the next time",
+    ),
 }
 
 
@@ -99,32 +125,47 @@ def write_file(file: Path, text: str, *, mode_of: Path) -> None:
         out.write(text.encode())
 
 
-def add_hooks(agent: AgentSettings, text: str, command: str) -> str:
+def hook_command(agent: HookedAgent, store: Path) -> list[str]:
+    """The command of the hook of an agent, which writes to a store."""
+    # -P: an agent runs it in the folder of a project, whose modules are none of ours.
+    return [sys.executable, "-P", "-m", "tiermem_hook", agent, str(store.resolve())]
+
+
+def add_hooks(agent: AgentSettings, text: str, command: Sequence[str]) -> str:
     """The text of a file of settings with the hook at each event, in place of one that was installed before.
 
-    It is as it was where that is the same. Raises `InvalidInput` where the text is no JSON object, or its
-    hooks are none that are known.
+    It is as it was where that is the same. Raises `InvalidInput` where the text is no JSON object, its hooks
+    are none that are known, or it is a plug-in of others.
     """
-    if set(installed_events(text)) == set(agent.events) and _commands(text) == {command}:
+    if agent.form == "plugin":
+        if text.strip() and not opencode_plugin.is_plugin(text):
+            raise InvalidInput("a plug-in that is not of TierMem has the name of ours; rename it first")
+        return opencode_plugin.write_plugin(command)
+    line = shlex.join(command)
+    if set(installed_events(agent, text)) == set(agent.events) and _commands(text) == {line}:
         return text
     settings = _without(text)
-    if agent.is_flat and settings.setdefault("version", _VERSION) != _VERSION:
+    if agent.form == "flat" and settings.setdefault("version", _VERSION) != _VERSION:
         raise InvalidInput(f"these hooks are of version {settings['version']!r}; {_VERSION} is known")
     hooks = settings.setdefault("hooks", {})
     for event in agent.events:
-        entry = {"command": command, "timeout": _SECONDS}
+        entry = {"command": line, "timeout": _SECONDS}
         grouped = {"hooks": [{"type": "command", **entry}]}
-        hooks.setdefault(event, []).append(entry if agent.is_flat else grouped)
+        hooks.setdefault(event, []).append(entry if agent.form == "flat" else grouped)
     return _written(settings)
 
 
-def remove_hooks(text: str) -> str:
-    """The text without our hooks; as it is where there are none. Raises as `add_hooks` does."""
-    return _written(_without(text)) if installed_events(text) else text
+def remove_hooks(agent: AgentSettings, text: str) -> str:
+    """The text without our hooks, "" of our plug-in; as it is where there are none. Raises as `add_hooks`."""
+    if not installed_events(agent, text):
+        return text
+    return "" if agent.form == "plugin" else _written(_without(text))
 
 
-def installed_events(text: str) -> tuple[str, ...]:
-    """The events at which a hook of ours is run. Raises as `add_hooks` does."""
+def installed_events(agent: AgentSettings, text: str) -> tuple[str, ...]:
+    """The events at which a hook of ours is run. Raises as `add_hooks` does, but for a plug-in of others."""
+    if agent.form == "plugin":
+        return agent.events if opencode_plugin.is_plugin(text) else ()
     hooks = _hooks_in(_settings(text))
     return tuple(event for event, entries in hooks.items() if any(map(_is_ours, _handlers(entries))))
 
