@@ -207,7 +207,7 @@ async def test_an_audit_reads_as_plain_text() -> None:
     assert "Question: How many cats?" in text
     assert "Answer:   Ann adopted three cats" in text
     assert "Route:    read further, by " in text
-    assert "Round 0:  1 pages, 1 facts; stopped: enough was found" in text
+    assert "Round 0:  1 page, 1 fact; stopped: enough was found" in text
     assert "[1] Ann adopted three cats" in text
     assert "«I adopted three cats»" in text
     assert "linked from recalled units" in text

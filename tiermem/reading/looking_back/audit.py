@@ -123,7 +123,9 @@ def derived_in_words(one: AuditedDerivation) -> str:
 
 
 def _round_in_words(pages: tuple[PageId, ...], facts: int, stop: str | None) -> str:
-    return f"{len(pages)} pages, {facts} facts" + (f"; stopped: {stop}" if stop else "")
+    counts = ((len(pages), "page"), (facts, "fact"))
+    done = ", ".join(f"{number} {thing}{'s' * (number != 1)}" for number, thing in counts)
+    return f"{done}; stopped: {stop}" if stop else done
 
 
 def _cited_in_words(cited: AuditedCitation) -> str:
