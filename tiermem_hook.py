@@ -103,17 +103,22 @@ _TRANSLATIONS = {_CURSOR: name_as_claude_code, "opencode": with_database}
 
 def keep_event(spool: Path, agent: str, payload: dict[str, object], *, at: datetime) -> Path:
     """Write an event to a file of its own, durably; it has its name once it is complete."""
-    event = {
+    event: dict[str, object] = {
         "at": at.isoformat(),
         "agent": agent,
         "payload": {name: payload[name] for name in KEPT if payload.get(name) is not None},
     }
+    return write_durably(spool, event, suffix="json")
+
+
+def write_durably(spool: Path, content: dict[str, object], *, suffix: str) -> Path:
+    """Write a new file of a spool; it has its name once it is complete."""
     spool.mkdir(mode=0o700, exist_ok=True)
     name = f"{time.time_ns():020d}-{os.getpid()}"
-    temporary, kept = spool / f"{name}.part", spool / f"{name}.json"
+    temporary, kept = spool / f"{name}.part", spool / f"{name}.{suffix}"
     file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        data = json.dumps(event).encode()
+        data = json.dumps(content).encode()
         while data:
             data = data[os.write(file, data) :]
         os.fsync(file)

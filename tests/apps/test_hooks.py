@@ -24,7 +24,7 @@ from tests.dialogue.transcripts import ClaudeCode
 from tiermem.apps.cli.app import app
 from tiermem.apps.hooks import settings
 from tiermem.apps.hooks.drain import drain_spool, open_and_store
-from tiermem.apps.hooks.events import read_spool
+from tiermem.apps.hooks.events import keep_statement, read_spool
 from tiermem.dialogue import DialogueSession
 from tiermem.dialogue.agent_spaces import repository_space
 from tiermem.errors import InvalidInput
@@ -501,6 +501,89 @@ async def test_a_server_takes_in_what_hooks_wrote_before_each_call(store: Path, 
     assert turns_of(store, "default") == ["Bake a cake.", "Done."]
     (space,) = (one for one in tiermem.spaces(store) if one.startswith("loom-"))
     assert turns_of(store, space) == ["Weave a rug of wool.", "Done."]
+
+
+def serve_mcp(store: Path, *options: str) -> StdioServerParameters:
+    arguments = ["-m", "tiermem", "mcp", "--engine", "local", "--store", str(store), *options]
+    return StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
+
+
+@pytest.mark.anyio
+async def test_what_a_second_server_remembers_is_stored_by_the_first(store: Path) -> None:
+    async with (
+        Client(stdio_client(serve_mcp(store))) as writer,
+        Client(stdio_client(serve_mcp(store))) as reader,
+    ):
+        await writer.list_tools()
+        tools = {tool.name for tool in (await reader.list_tools()).tools}
+        assert "remember" in tools
+        assert not tools & {"forget", "feedback"}
+        kept = await reader.call_tool("remember", {"fact": "The loom is in the old shed."})
+        assert '"waits":true' in str(kept.content).replace(" ", "").replace("\\", "")
+        assert as_json(store, "hook", "status")["statements"] == 1
+        assert "old shed" not in str((await reader.call_tool("search", {"query": "loom shed"})).content)
+        assert "old shed" in str((await writer.call_tool("search", {"query": "loom shed"})).content)
+        assert as_json(store, "hook", "status")["statements"] == 0
+    with tiermem.open(store, engine="local") as memory:
+        (unit,) = memory.units()
+        assert unit.text == "The loom is in the old shed."
+        (line,) = (line for page in memory.pages() for line in memory.page(page.id).lines)
+        assert line.turn is not None
+        assert (line.turn.speaker, line.turn.role) == ("assistant", "assistant")
+
+
+@pytest.mark.anyio
+async def test_a_server_that_was_opened_read_only_remembers_nothing(store: Path) -> None:
+    async with Client(stdio_client(serve_mcp(store, "--read-only"))) as reader:
+        assert "remember" not in {tool.name for tool in (await reader.list_tools()).tools}
+
+
+def state(store: Path, fact: str, space: str = "default", agent: str | None = None, **more: Any) -> Path:
+    said = {"session": "main", "role": "assistant", "said_at": NOW.isoformat(), **more}
+    return keep_statement(store, space, agent, {"fact": fact, **said})
+
+
+def test_statements_are_drained_once_with_their_time_and_agent(store: Path) -> None:
+    file = state(store, "The loom is in the old shed.")
+    assert file.stat().st_mode & 0o077 == 0
+    content = file.read_bytes()
+    state(store, "The dye is in the cellar.", agent="planner")
+    done = drain_spool(store, now=NOW)
+    assert (done.facts, done.waiting, done.problems) == (2, 0, ())
+    file.write_bytes(content)  # as a process leaves it that is killed before it removes it
+    assert drain_spool(store, now=NOW).facts == 1
+    with tiermem.open(store, engine="local") as memory:
+        units = {unit.text: unit.agents for unit in memory.units()}
+        assert units == {"The loom is in the old shed.": (), "The dye is in the cellar.": ("planner",)}
+        assert all(found.said_at == NOW for found in memory.search("loom shed dye cellar", kind="turns"))
+
+
+def test_a_statement_that_is_refused_holds_no_other_up_and_is_displayed(store: Path) -> None:
+    state(store, "No.")
+    state(store, "The loom is in the old shed.")
+    state(store, "The loom is red.", trust="a king")
+    odd = state(store, "Odd.", banana=1)
+    done = drain_spool(store, now=NOW)
+    assert (done.facts, done.waiting) == (1, 0)
+    assert "cannot be stored: 2" in done.problems[0]
+    again = drain_spool(store, now=NOW)
+    assert (again.facts, again.waiting, again.problems) == (0, 0, ())
+    unreadable = as_json(store, "hook", "status")["unreadable"]
+    assert sorted(Path(one).suffix for one in unreadable) == [".refused", ".refused", ".statement"]
+    assert str(odd) in unreadable
+
+
+def test_a_statement_waits_while_another_process_writes_its_space(store: Path) -> None:
+    state(store, "The loom is in the old shed.")
+    code = f"import tiermem; tiermem.open({str(store)!r}, engine='local'); print(); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        done = drain_spool(store, now=NOW)
+        assert (done.facts, done.waiting, len(done.problems)) == (0, 1, 1)
+        assert "facts that wait" in run_command(store, "hook", "status").output
+        other.communicate(b"\n")
+    assert drain_spool(store, now=NOW).facts == 1
 
 
 def test_hooks_of_codex_are_in_a_file_of_its_own(

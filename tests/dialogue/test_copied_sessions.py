@@ -1,6 +1,7 @@
 """Sessions of coding agents that begin with a copy of another session: what was said once is stored once."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,15 @@ def test_a_sub_agent_of_codex_that_begins_with_the_history_of_its_parent_adds_it
     child = codex_session("child", 5, [*texts, "Audit."], source=source, parent_thread_id="parent")
     with tiermem.open(tmp_path / "memory") as memory:
         assert [add(memory, log.read()) for log in (parent, child)] == [3, 1]
+
+
+def test_a_fork_whose_metadata_is_any_json_is_compared(tmp_path: Path) -> None:
+    parent, child = (
+        codex_session(name, 0, ["One.", "Two.", "Three."]).read() for name in ("parent", "child")
+    )
+    (session,) = child.sessions
+    odd = {"parent_session": "codex:parent", "kind": ["prompt"], "call_id": {"id": 1}}
+    turns = tuple(replace(turn, metadata={**turn.metadata, **odd}) for turn in session.turns)
+    with tiermem.open(tmp_path / "memory") as memory:
+        assert add(memory, parent) == 3
+        assert add(memory, replace(child, sessions=(replace(session, turns=turns),))) == 3

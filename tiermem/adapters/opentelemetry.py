@@ -32,6 +32,7 @@ _OPERATIONS = {
     "context": "search_memory",
     "correct": "update_memory",
     "erase": "delete_memory",
+    "expire": "delete_memory",
     "recall": "search_memory",
     "remember": "create_memory",
     "reinstate": "update_memory",

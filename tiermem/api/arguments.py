@@ -10,15 +10,17 @@ from __future__ import annotations
 import inspect
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from operator import index
 from typing import Any, TypeVar, get_args
 
 from pagestore import Checkpoint, PageId, SessionId, SpaceId, TurnAddress
 from pagestore.address import is_address, seq_in
 from tiermem.api.requests import Filters
+from tiermem.dialogue import AgentTurnKind
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.dialogue.times import parse_time, until
@@ -54,6 +56,9 @@ LONGEST_TIMEFRAME = 200
 """Characters of the words that name a timeframe."""
 MOST_TOKENS = 10_000_000
 """Tokens of one context at most, more than any model takes."""
+
+_AGE = re.compile(r"(?P<number>\d{1,4})(?P<unit>[hdw])", re.ASCII)
+_AGE_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 _T = TypeVar("_T")
 
@@ -236,6 +241,23 @@ def about(value: About, kind: Kind) -> About:
     if found == "event" and kind not in ("any", "units"):
         raise InvalidInput(f"about may be 'event' of units only: {kind} tell when they were said")
     return found
+
+
+def agent_turn_kind(value: AgentTurnKind) -> AgentTurnKind:
+    """What a turn of a coding agent is."""
+    return _one_of("kind", value, get_args(AgentTurnKind))
+
+
+def age(value: object, now: datetime) -> datetime:
+    """The moment that is an age ago: hours, days or weeks, as in '12h', '30d', '4w'."""
+    found = _AGE.fullmatch(value) if isinstance(value, str) else None
+    number = 0 if found is None else int(found["number"])
+    if found is None or number == 0:
+        raise InvalidInput(
+            f"older must be a number of hours, days or weeks from 1 to 9999, such as '12h', '30d' or '4w', "
+            f"not {shown(value)}"
+        )
+    return now - number * _AGE_UNITS[found["unit"]]
 
 
 def timeframe(

@@ -195,6 +195,7 @@ class Memory:
     trail = _blocking(AsyncMemory.trail)
     history = trail
     erase = _blocking(AsyncMemory.erase)
+    expire = _blocking(AsyncMemory.expire)
     grant = _blocking(AsyncMemory.grant)
     revoke = _blocking(AsyncMemory.revoke)
     grants = _blocking(AsyncMemory.grants)

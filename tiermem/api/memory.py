@@ -48,7 +48,7 @@ from tiermem.api.results import (
 from tiermem.api.stats import Stats, stats
 from tiermem.api.storing import lowest_trust, read_statement, store_turns
 from tiermem.api.workspace import AsyncWorkspace, TimeframeLike, Workspace, as_async_workspace
-from tiermem.dialogue import Conversation, DialogueSession, TimeLike
+from tiermem.dialogue import AgentTurnKind, Conversation, DialogueSession, TimeLike
 from tiermem.errors import (
     InvalidInput,
     UnknownId,
@@ -98,6 +98,7 @@ from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (
     Consolidation,
     DistilReport,
+    Expiry,
     Judged,
     Progress,
     ReinstatedUnit,
@@ -1078,9 +1079,34 @@ class AsyncMemory:
             space=space,
             agent=self._agent,
         )
+        return await self._erase(selection, why, tried=tried)
+
+    async def _erase(self, selection: Selection, reason: str, *, tried: bool) -> Receipt:
         await self._jobs.drain(but=CONSOLIDATING)  # which the lock has wait between two of its steps
         async with self._lock.shared() if tried else self._lock.exclusive():
-            return await (plan_erasure if tried else erase)(self._caller, selection, why)
+            return await (plan_erasure if tried else erase)(self._caller, selection, reason)
+
+    @operation("erase", finish=True)
+    async def expire(
+        self, *, kind: AgentTurnKind, older: str, reason: str = "", dry_run: bool = False
+    ) -> Receipt:
+        """Erase the turns of one kind that were said long ago, out of all sessions of coding agents.
+
+        `kind` is what a turn is, which its metadata has (`tool_result`, `tool_call`, `reply`, …); `older` is
+        an age in hours, days or weeks (`12h`, `30d`, `4w`). It is one erasure, as by `erase`, with one
+        receipt; where no turn is that old nothing is done, and the receipt has no turns. Turns without a time
+        stay, and so do those of sessions that are not of coding agents. What expired stays away when its
+        transcript is read again. Without a `reason`, kind and age are recorded as the reason.
+        With `dry_run` nothing is done, as with `erase`. Raises `InvalidInput` for an unknown kind, for what
+        is no age, and for a reason that repeats the words.
+        """
+        tried = arguments.switch(dry_run, "dry_run")
+        expiry = Expiry(
+            kind=arguments.agent_turn_kind(kind),
+            before=arguments.age(older, self._caller.components.clock()),
+        )
+        why = arguments.reason(reason or f"{kind} older than {older}")
+        return await self._erase(Selection(expiry=expiry, agent=self._agent), why, tried=tried)
 
     @operation("admin")
     async def leftover_scan(self, words: Sequence[str]) -> LeftoverScan:

@@ -1,7 +1,9 @@
 """Reads dialogue as people have it: chat messages, JSON lines, transcripts, LoCoMo, LongMemEval."""
 
+from tiermem.dialogue.agent_folders import is_of_coding_agent
 from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.export import line_of
+from tiermem.dialogue.formats.agent_turns import Kind as AgentTurnKind
 from tiermem.dialogue.identity import (
     alternatives,
     has_own_id,
@@ -30,6 +32,7 @@ from tiermem.dialogue.times import TimeLike, parse_time, until
 __all__ = [
     "FORKS_KEEP_IDS",
     "VERSION_OF",
+    "AgentTurnKind",
     "Conversation",
     "DateOrder",
     "DialogueSession",
@@ -40,6 +43,7 @@ __all__ = [
     "as_turns",
     "chat_of",
     "has_own_id",
+    "is_of_coding_agent",
     "is_of_format",
     "is_payload",
     "is_placed",

@@ -6,12 +6,18 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from tiermem.errors import InvalidInput
 
 CodingAgent = Literal["claude-code", "codex", "gemini-cli", "copilot-cli", "cursor", "opencode"]
 """Agents whose folders are known."""
+
+
+def is_of_coding_agent(session: str) -> bool:
+    """Whether the id of a session is that of a coding agent: `claude-code:6b1f6e52`."""
+    form, colon, _ = session.partition(":")
+    return bool(colon) and form in get_args(CodingAgent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from tiermem.salience.propose import NearUnits
 from tiermem.writing.consolidate import ELSEWHERE, Consolidator
-from tiermem.writing.erase import Erasure, Selection
+from tiermem.writing.erase import Erasure, Expiry, Selection
 from tiermem.writing.judge import Credit, Judged
 from tiermem.writing.projection import Projection
 from tiermem.writing.values import (
@@ -26,6 +26,7 @@ __all__ = [
     "Credit",
     "DistilReport",
     "Erasure",
+    "Expiry",
     "Judged",
     "MergedUnits",
     "NearUnits",

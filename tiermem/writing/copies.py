@@ -6,7 +6,6 @@ times (Codex). At least three turns in a row must be equal: one equal text is no
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -73,14 +72,14 @@ async def _count_same_start(
     """The places of turns with which both sessions begin; none where these are fewer than three."""
     stored = [one.turn for one in await read_stored(ledger, session, (agent,))]
     records = [turn for turn in stored if turn is None or not is_payload(turn)]
-    payloads = Counter(_turn_key(turn) for turn in stored if turn is not None and is_payload(turn))
+    payloads = [_turn_key(turn) for turn in stored if turn is not None and is_payload(turn)]
     count = places = 0
     for turn in turns:
         record = records[places] if places < len(records) else None
         if record is not None and _turn_key(turn) == _turn_key(record):
             places += 1
-        elif payloads[_turn_key(turn)]:  # which were stored when the record was missing: in any place
-            payloads[_turn_key(turn)] -= 1
+        elif _turn_key(turn) in payloads:  # which were stored when the record was missing: in any place
+            payloads.remove(_turn_key(turn))
         else:
             break
         count += 1

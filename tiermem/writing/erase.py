@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache
 from itertools import count
 from typing import Literal
@@ -22,7 +23,7 @@ from pagestore import OpenInfo, Page, PageId, PageInfo, PageLine, SessionId, Spa
 from pagestore.address import is_address, seq_in
 from pagestore.codec import opened_as
 from pagestore.errors import Locked, PageStoreError
-from tiermem.dialogue import chat_of
+from tiermem.dialogue import AgentTurnKind, chat_of, is_of_coding_agent
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
 from tiermem.ledger import Erased, Erasing, Ledger, LoggedEntry, Tier1, TurnAt, Unread, records_left
 from tiermem.model import AnswerId, CitedSentence, FindingId, UnitId
@@ -38,8 +39,23 @@ _TRIES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Expiry:
+    """The turns of coding agents of one kind that were said before a moment. Without a time none was."""
+
+    kind: AgentTurnKind
+    before: datetime
+
+    def takes(self, turn: Turn) -> bool:
+        """Whether a turn of a coding agent's session expires."""
+        if turn.said_at is None or turn.said_at.utcoffset() is None:
+            return False
+        return turn.metadata.get("kind") == self.kind and turn.said_at < self.before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What to erase: one turn (by its address, or by its id in a session), a page, a session, or all.
+    """What to erase: one turn (by its address, or by its id in a session), a page, a session, all, or what
+    expires of the sessions of coding agents.
 
     With a message by its id go all of its versions, and with a chat by its id the sessions of all its days.
     """
@@ -48,22 +64,32 @@ class Selection:
     page: PageId | None = None
     session: SessionId | None = None
     space: bool = False
+    expiry: Expiry | None = None
     agent: str | None = None
     """Whose things alone may be taken; `None` for anybody's."""
 
     def __post_init__(self) -> None:
-        whole = sum((self.page is not None, self.space, self.session is not None and self.turn is None))
+        session = self.session is not None and self.turn is None
+        whole = sum((self.page is not None, self.space, session, self.expiry is not None))
         if whole + (self.turn is not None) != 1:
             raise InvalidInput("name one thing to erase: a turn, a page, a session, or the space")
 
     def has_session(self, session: str) -> bool:
-        """Whether the session is named, or its chat, or no session is."""
+        """Whether the session is named, or its chat, or no session is; what expires is of coding agents."""
+        if self.expiry is not None:
+            return is_of_coding_agent(session)
         return self.session in (None, session, chat_of(session))
 
     @property
     def seq(self) -> int | None:
         """The number of the turn that is named by its address; `None` where none is."""
         return seq_in(self.turn) if self.turn is not None and is_address(self.turn) else None
+
+    def takes(self, line: PageLine) -> bool:
+        """Whether the line, of a page with something that is selected, has a turn that goes."""
+        if self.expiry is not None:
+            return line.turn is not None and self.expiry.takes(line.turn)
+        return self.turn is None or self.is_turn(line)
 
     def is_turn(self, line: PageLine) -> bool:
         """Whether the line has the turn that is named."""
@@ -82,8 +108,9 @@ class Erasure:
     a step that was shown the words wrote of its own (reasons, scenes, rejected claims). `narrowed` units
     stay, proved by the words that are left; `returned` ones were superseded by what is gone. `index` says
     what became of the index: `rewritten` (nothing removed is left in its storage), `removed` (its own storage
-    forgets when it pleases), `untouched` (of a dry run), or why it must wait. `also_said` are addresses of
-    turns that stay and hold some of the words that are looked for: these are theirs, so they are left out.
+    forgets when it pleases), `untouched` (of a dry run, or where nothing went), or why it must wait.
+    `also_said` are addresses of turns that stay and hold some of the words that are looked for: these are
+    theirs, so they are left out.
     """
 
     turns: tuple[TurnAt, ...]
@@ -97,6 +124,21 @@ class Erasure:
     answers: tuple[AnswerId, ...]
     also_said: tuple[TurnAddress, ...]
     index: str
+
+
+_NOTHING = Erasure(
+    turns=(),
+    pages=(),
+    records=0,
+    stripped=0,
+    units=(),
+    narrowed=(),
+    returned=(),
+    findings=(),
+    answers=(),
+    also_said=(),
+    index="untouched",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +161,11 @@ class Eraser:
         """Take what is selected out of the space for ever; with it, what its words are known by.
 
         Raises `InvalidInput` for a selection that names nothing or several things, and for a reason that
-        repeats the words: it stays in the log.
+        repeats the words: it stays in the log. Where nothing expires, nothing is written.
         """
         announced, erased = await self._select_turns(selection, reason)
+        if not announced.turns:
+            return _NOTHING, erased.words
         record = await self._ledger.write(announced)
         return await self._carry_out(record.seq, announced, erased, from_its_start=True), erased.words
 
@@ -391,11 +435,11 @@ def _announce(
         if (selection.page in (None, page.id, opened_as(page.space, page)))
         and selection.has_session(page.session)
         for line in page.lines
-        if selection.turn is None or selection.is_turn(line)
+        if selection.takes(line)
     ]
     if not found and unread:
         raise unread[0]
-    if not found:
+    if not found and selection.expiry is None:
         raise _nothing_found(selection, pages)
     sessions = tuple(dict.fromkeys(page.session for page, _ in found))
     if selection.turn is not None and len(sessions) > 1:
@@ -407,7 +451,8 @@ def _announce(
         raise unread[0]
     at = (TurnAt(page_id=page.id, seq=line.seq) for page in pages for line in page.lines)
     # What was asked of a session by others stays where one agent takes its own out of it.
-    whole = selection.turn is None and selection.page is None and selection.agent is None
+    of_all = selection.agent is None and selection.expiry is None
+    whole = selection.turn is None and selection.page is None and of_all
     return Erasing(
         turns=tuple(sorted((turn for turn in at if turn.seq in wanted), key=lambda turn: turn.seq)),
         reason=reason,

@@ -23,8 +23,8 @@ _MINUTES = 2
 """How far the times of a payload and of its record are apart at most: hooks run when a prompt is typed."""
 _REPEATED = timedelta(seconds=2)
 """How far payloads of one prompt are apart at most, where the hook is installed twice."""
-_TYPED = frozenset({"prompt", "queued_prompt", "command"})
-"""Kinds of what a person types, at which hooks of prompts run."""
+_TYPED = ("prompt", "queued_prompt", "command")
+"""Kinds of what a person types, at which hooks of prompts run. A kind in metadata may be any JSON."""
 
 _T = TypeVar("_T", bound=Turn)
 

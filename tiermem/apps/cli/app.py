@@ -43,6 +43,7 @@ COMMANDS = {
     "verify-bundle": "Check an audit bundle, offline and without a store (exit code 3 when it does not hold).",
     "reindex": "Rebuild the index from pages and ledger, without a model call.",
     "erase": "Take words out of memory for ever, with all that rests on them. Exit code 3 when any may be left.",
+    "expire": "Erase old turns of one kind out of the sessions of coding agents. Exit code 3 as for `erase`.",
     "withdraw": "Take back a unit: it is recalled no more, nor are its words; what it superseded returns.",
     "reinstate": "Undo `withdraw`: the unit holds again, and so do its words.",
     "remember": "Keep a fact word for word, as a turn and a unit of its own; without a model call.",

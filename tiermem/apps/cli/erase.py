@@ -55,9 +55,14 @@ def erase(
         )
         if not (yes or dry_run):
             what = _selection_text(turn, page, session, space=where if whole_space else None)
-            err().print(*_words(run(dry_run=True)), sep="\n")
+            err().print(*displayed_turns(run(dry_run=True)), sep="\n")
             typer.confirm(f"Erase {what} from space {where!r} for ever?", abort=True, err=True)
         receipt = run(dry_run=dry_run)
+    show_receipt(receipt, output)
+
+
+def show_receipt(receipt: tiermem.Receipt, output: options.Output) -> None:
+    """Write a receipt, or what an erasure would take; exit with 3 where any words may be left."""
     output.show(receipt, lambda: _plan(receipt) if receipt.proposed else _receipt(receipt))
     if not (receipt.proposed or receipt.leftovers.clean):
         raise typer.Exit(EXIT_DAMAGE)
@@ -70,10 +75,10 @@ def _selection_text(turn: str | None, page: str | None, session: str | None, *, 
 
 
 def _plan(receipt: tiermem.Receipt) -> Group:
-    return Group(*_words(receipt), _plan_table(receipt))
+    return Group(*displayed_turns(receipt), _plan_table(receipt))
 
 
-def _words(receipt: tiermem.Receipt) -> list[Text]:
+def displayed_turns(receipt: tiermem.Receipt) -> list[Text]:
     """The turns that would go, with who says what and when; of many the first."""
     rows = [
         Text(f"{one.turn}  ", style="dim").append(

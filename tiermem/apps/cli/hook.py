@@ -98,6 +98,7 @@ def status(
             for agent, file in files.items()
         ],
         "waiting": len(spool.events),
+        "statements": len(spool.statements),
         "newest": None if newest is None else {"at": newest.at.isoformat(), "event": newest.name},
         "unreadable": [str(one) for one in spool.unreadable],
         "failures": spool.failures,
@@ -110,6 +111,7 @@ def status(
             [
                 *((agent, f"{_state(agent, installed[agent])} ({file})") for agent, file in files.items()),
                 ("events that wait", f"{len(spool.events):,}{last}"),
+                *([("facts that wait", f"{len(spool.statements):,}")] if spool.statements else []),
                 *_last_drain(spool.last_drain),
                 *(("no event", str(one)) for one in spool.unreadable),
                 *(("failed", line) for line in spool.failures[-_SHOWN:]),
@@ -122,18 +124,19 @@ def status(
 @app.command("drain")
 @with_options
 def drain(*, store: options.Store = options.DEFAULT_STORE, output: options.Output) -> None:
-    """Store what the events name: transcripts of sessions, and prompts that are in none. Asks no model.
+    """Store what the events name, prompts that are in no transcript, and facts of other processes.
 
-    It is started by the hooks, after each turn of the agent.
+    It asks no model. It is started by the hooks, after each turn of the agent.
     """
     done = drain_spool(_directory(store), now=datetime.now(UTC))
 
     stored = [f"{space}: {counted(new, 'new turn')}" for space, new in done.stored.items()]
+    stored += [f"remembered for other processes: {counted(done.facts, 'fact')}"] if done.facts else []
     output.show(done, lambda: "\n".join(stored) or "nothing new")
     for problem in done.problems:
         remark(problem)
     if done.waiting:
-        remark(f"left for the next time: {counted(done.waiting, 'event')}")
+        remark(f"left for the next time: {counted(done.waiting, 'file')} of the spool")
 
 
 def _last_drain(last: LastDrain | None) -> list[tuple[str, str]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from tiermem.apps.cli.group import remark
 from tiermem.errors import IndexLocked, InvalidInput
 
 if TYPE_CHECKING:
+    from tiermem.apps.hooks.events import Statement
     from tiermem.dialogue import DialogueSession
 
 log = logging.getLogger("tiermem.mcp")
@@ -61,7 +63,17 @@ def mcp(
             drain = (
                 None if looks or place.store.directory is None else _SpoolDrain(place.store.directory, memory)
             )
-            made = server(seen, read_only=looks, as_user=as_user, stamps=stamps, before_call=drain)
+            later = None
+            if looks and not read_only and place.store.directory is not None:
+                later = partial(_remember_later, place.store.directory, space, place.agent)
+            made = server(
+                seen,
+                read_only=looks,
+                as_user=as_user,
+                stamps=stamps,
+                before_call=drain,
+                remember_later=later,
+            )
             if http is None:
                 await made.run_stdio_async()
             else:
@@ -69,6 +81,13 @@ def mcp(
                 await serve_http(made, port=http)
 
     anyio.run(serve)
+
+
+def _remember_later(store: Path, space: str, agent: str | None, arguments: Mapping[str, object]) -> None:
+    """Keep a fact for the process that writes the space."""
+    from tiermem.apps.hooks.events import keep_statement
+
+    keep_statement(store, space, agent, arguments)
 
 
 def _space_of_repository(place: options.Place) -> str:
@@ -97,15 +116,20 @@ class _SpoolDrain:
         from anyio import to_thread
 
         from tiermem.apps.hooks.drain import drain_spool
-        from tiermem.apps.hooks.events import newest_event
+        from tiermem.apps.hooks.events import newest_name
 
-        newest = newest_event(self._store)
+        newest = newest_name(self._store)
         if newest <= self._newest:
             return
         self._newest = newest
         try:
             done = await to_thread.run_sync(
-                lambda: drain_spool(self._store, now=datetime.now(UTC), store_sessions=self._store_sessions)
+                lambda: drain_spool(
+                    self._store,
+                    now=datetime.now(UTC),
+                    store_sessions=self._store_sessions,
+                    remember=self._remember,
+                )
             )
         except Locked:
             return  # another process takes them in
@@ -120,6 +144,24 @@ class _SpoolDrain:
         if space == self._memory.space:
             return from_thread.run(self._ingest, sessions)
         return open_and_store(self._store, space, sessions)
+
+    def _remember(self, space: str, statements: Sequence[Statement]) -> None:
+        from anyio import from_thread
+
+        from tiermem.apps.hooks.drain import open_and_remember
+
+        if space == self._memory.space:
+            from_thread.run(self._remember_here, statements)
+        else:
+            open_and_remember(self._store, space, statements)
+
+    async def _remember_here(self, statements: Sequence[Statement]) -> None:
+        from tiermem.apps.hooks.drain import settle_statement
+
+        for one in statements:
+            seen = self._memory if one.agent is None else self._memory.as_agent(one.agent)
+            with settle_statement(one):
+                await seen.remember(**one.arguments)
 
     async def _ingest(self, sessions: Sequence[DialogueSession]) -> int:
         from tiermem.apps.hooks.drain import conversations_of

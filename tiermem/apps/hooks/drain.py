@@ -1,4 +1,4 @@
-"""Takes the spool into memory: the transcripts that events name, and prompts that no transcript has.
+"""Takes the spool into memory: transcripts that events name, prompts that none has, and statements.
 
 The transcript is the truth. A prompt of an event becomes a turn only where the transcript of its session
 lacks it when the session has ended, or an hour after it was typed; until then the event waits. A transcript
@@ -19,10 +19,19 @@ from pathlib import Path
 import tiermem
 from pagestore import SessionId, Turn
 from pagestore.errors import Locked
-from tiermem.apps.hooks.events import HookEvent, LastDrain, keep_last_drain, read_spool, spool_folder
+from tiermem.apps.hooks.events import (
+    HookEvent,
+    LastDrain,
+    Statement,
+    is_refused,
+    keep_last_drain,
+    read_spool,
+    refuse_statement,
+    spool_folder,
+)
 from tiermem.dialogue import Conversation, DialogueSession, payload_id, read_dialogue
 from tiermem.dialogue.agent_spaces import space_of_directory, space_of_session
-from tiermem.errors import IndexLocked, NotDialogue, NoTurns, TierMemError
+from tiermem.errors import IndexLocked, InvalidInput, NotDialogue, NoTurns, TierMemError, UnknownId
 from tiermem.text.own_context import without_marked_blocks
 from tiermem.text.secrets import SecretFilter
 
@@ -34,13 +43,14 @@ _PATIENCE = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrainResult:
-    """What became of the events that waited.
+    """What became of the events that waited, and of `facts` that other processes were given to remember.
 
     `stored` are new turns by space, `prompts` how many prompts no transcript had, which are new unless they
-    were stored before. `waiting` events are left for the next time, `problems` say why.
+    were stored before. `waiting` events and statements are left for the next time, `problems` say why.
     """
 
     events: int
+    facts: int
     stored: Mapping[str, int]
     prompts: int
     waiting: int
@@ -59,34 +69,57 @@ class _Draining:
     kept_problems: list[str] = field(default_factory=list)
     """The problems as they are kept in the spool: without what an error says, which may quote a session."""
 
+    def add_problem(self, space: str, error: TierMemError) -> None:
+        """Add why nothing could be stored in a space."""
+        waits = f"space {space!r} waits for the next time"
+        self.problems.append(f"{waits}: {error}")
+        why = error if isinstance(error, Locked | IndexLocked) else type(error).__name__
+        self.kept_problems.append(f"{waits}: {why}")
 
+
+RememberStatements = Callable[[str, Sequence[Statement]], None]
+"""Remembers statements in their space, each by `settle_statement`."""
 StoreSessions = Callable[[str, Sequence[DialogueSession]], int]
 """Stores sessions in a space; returns how many turns were new."""
 
 
-def drain_spool(store: Path, *, now: datetime, store_sessions: StoreSessions | None = None) -> DrainResult:
-    """Store what the events of a store name, and remove them. Asks no model and no network.
+def drain_spool(
+    store: Path,
+    *,
+    now: datetime,
+    store_sessions: StoreSessions | None = None,
+    remember: RememberStatements | None = None,
+) -> DrainResult:
+    """Store what the events of a store name, and statements, and remove them. Asks no model and no network.
 
-    `store_sessions` opens the space itself by default. A space in which nothing can be stored, as one that
-    another process writes, is left for the next time. Raises `Locked` where another process drains, and what
-    `tiermem.spaces` raises where there is no store.
+    `store_sessions` and `remember` open the space themselves by default. A space in which nothing can be
+    stored, as one that another process writes, is left for the next time. Raises `Locked` where another
+    process drains, and what `tiermem.spaces` raises where there is no store.
     """
     tiermem.spaces(store)  # raises where there is no store, which then gets no spool
     with _only_one(store):
         try:
-            return _drain(store, now, store_sessions or partial(open_and_store, store))
+            return _drain(
+                store,
+                now,
+                store_sessions or partial(open_and_store, store),
+                remember or partial(open_and_remember, store),
+            )
         except Exception as error:
             problem = f"the drain ended with {type(error).__name__}: `tiermem hook drain` displays why"
             keep_last_drain(store, LastDrain(at=now, prompts_left=0, problems=(problem,)))
             raise
 
 
-def _drain(store: Path, now: datetime, store_sessions: StoreSessions) -> DrainResult:
+def _drain(
+    store: Path, now: datetime, store_sessions: StoreSessions, remember: RememberStatements
+) -> DrainResult:
     """Drain the spool, and keep how that ended; the caller has its lock."""
     spaces = tiermem.spaces(store)
     _remove_cut_off(store, now)
     draining = _Draining()
-    events = read_spool(store).events
+    spool = read_spool(store)
+    events, statements = spool.events, spool.statements
     for path in dict.fromkeys(path for one in events for path in one.transcripts):
         _read_transcript(draining, Path(path), spaces)
     ready, waiting = _split(events, draining, now)
@@ -96,6 +129,7 @@ def _drain(store: Path, now: datetime, store_sessions: StoreSessions) -> DrainRe
             session=SessionId(_session_of(event)), turns=(_as_turn(event),), has_records=True
         )
         draining.sessions.setdefault(_space_of(event, draining, spaces), []).append(session)
+    _remember(draining, statements, remember)
     stored, failed = _store(draining, store_sessions)
     done = [one for one in ready if _space_of(one, draining, spaces) not in failed]
     for event in done:
@@ -105,9 +139,10 @@ def _drain(store: Path, now: datetime, store_sessions: StoreSessions) -> DrainRe
     )
     return DrainResult(
         events=len(done),
+        facts=sum(not (one.file.exists() or is_refused(one)) for one in statements),
         stored=stored,
         prompts=sum(_space_of(one, draining, spaces) not in failed for one in own),
-        waiting=len(waiting) + len(ready) - len(done),
+        waiting=len(waiting) + len(ready) - len(done) + sum(one.file.exists() for one in statements),
         problems=tuple(draining.problems),
     )
 
@@ -225,10 +260,47 @@ def _store(draining: _Draining, store_sessions: StoreSessions) -> tuple[dict[str
             stored[space] = store_sessions(space, sessions)
         except TierMemError as error:
             failed.add(space)
-            draining.problems.append(f"space {space!r} waits for the next time: {error}")
-            why = error if isinstance(error, Locked | IndexLocked) else type(error).__name__
-            draining.kept_problems.append(f"space {space!r} waits for the next time: {why}")
+            draining.add_problem(space, error)
     return stored, frozenset(failed)
+
+
+def _remember(draining: _Draining, statements: Iterable[Statement], remember: RememberStatements) -> None:
+    """Have statements remembered, space by space; those that cannot be are a problem."""
+    by_space: dict[str, list[Statement]] = {}
+    for one in statements:
+        by_space.setdefault(one.space, []).append(one)
+    for space, waiting in by_space.items():
+        try:
+            remember(space, waiting)
+        except TierMemError as error:
+            draining.add_problem(space, error)
+        refused = sum(map(is_refused, waiting))
+        if refused:
+            problem = (
+                f"statements for space {space!r} that cannot be stored: {refused} (`hook status` lists them)"
+            )
+            draining.problems.append(problem)
+            draining.kept_problems.append(problem)
+
+
+def open_and_remember(store: Path, space: str, statements: Sequence[Statement]) -> None:
+    """Open a space and remember statements in it. Raises what opening raises."""
+    with tiermem.open(store, space=space, engine="local", distil="deferred", create=False) as memory:
+        for one in statements:
+            seen = memory if one.agent is None else memory.as_agent(one.agent)
+            with settle_statement(one):
+                seen.remember(**one.arguments)
+
+
+@contextmanager
+def settle_statement(statement: Statement) -> Iterator[None]:
+    """Remove a statement once the block has remembered it; one that is refused is tried no more."""
+    try:
+        yield
+    except (InvalidInput, UnknownId):
+        refuse_statement(statement)
+    else:
+        statement.file.unlink(missing_ok=True)
 
 
 def open_and_store(store: Path, space: str, sessions: Sequence[DialogueSession]) -> int:

@@ -1,15 +1,20 @@
-"""The spool of a store: events of coding agents, each a file, written by `tiermem_hook`."""
+"""The spool of a store: events of coding agents, each a file, written by `tiermem_hook`, and statements."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from tiermem_hook import FAILURES, SPOOL
+from tiermem_hook import FAILURES, SPOOL, write_durably
 
+_STATEMENT, _REFUSED = "statement", "refused"
+"""How the names of files with a statement end, and of those with one that cannot be stored."""
+_ARGUMENTS = frozenset({"fact", "session", "sources", "speaker", "role", "said_at", "trust"})
+"""What a statement may have for `Memory.remember`."""
 _LAST_DRAIN = "last-drain"
 """The file in a spool with how the last drain ended."""
 
@@ -32,6 +37,19 @@ class HookEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A fact that was given to a process which may not write: for which space, of which agent of TierMem.
+
+    `arguments` are those of `Memory.remember`.
+    """
+
+    file: Path
+    space: str
+    agent: str | None
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LastDrain:
     """When a drain last ended, how many prompts it left for their transcripts, and what it could not do.
 
@@ -45,12 +63,14 @@ class LastDrain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spool:
-    """The events that wait, the oldest first, the files that are none, and what hooks could not do.
+    """The events and statements that wait, the oldest first, the files that are none or were refused, and
+    what hooks could not do.
 
     `last_drain` is `None` where none has ended yet.
     """
 
     events: tuple[HookEvent, ...]
+    statements: tuple[Statement, ...]
     unreadable: tuple[Path, ...]
     failures: tuple[str, ...]
     last_drain: LastDrain | None
@@ -61,9 +81,27 @@ def spool_folder(store: Path) -> Path:
     return store / SPOOL
 
 
-def newest_event(store: Path) -> str:
-    """The name of the newest event that waits; "" where none does."""
-    return max((file.name for file in spool_folder(store).glob("*.json")), default="")
+def newest_name(store: Path) -> str:
+    """The name of the newest event or statement that waits; "" where none does."""
+    folder = spool_folder(store)
+    files = (*folder.glob("*.json"), *folder.glob(f"*.{_STATEMENT}"))
+    return max((file.name for file in files), default="")
+
+
+def keep_statement(store: Path, space: str, agent: str | None, arguments: Mapping[str, Any]) -> Path:
+    """Write a fact into the spool, durably, for the process that writes its space."""
+    content: dict[str, object] = {"space": space, "agent": agent, "arguments": arguments}
+    return write_durably(spool_folder(store), content, suffix=_STATEMENT)
+
+
+def refuse_statement(statement: Statement) -> None:
+    """Keep a statement that cannot be stored under a name under which it is tried no more."""
+    statement.file.rename(statement.file.with_suffix(f".{_REFUSED}"))
+
+
+def is_refused(statement: Statement) -> bool:
+    """Whether a statement was refused."""
+    return statement.file.with_suffix(f".{_REFUSED}").exists()
 
 
 def read_spool(store: Path) -> Spool:
@@ -77,6 +115,15 @@ def read_spool(store: Path) -> Spool:
             continue  # another process drained it meanwhile
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             unreadable.append(file)
+    statements: list[Statement] = []
+    for file in sorted(spool_folder(store).glob(f"*.{_STATEMENT}")):
+        try:
+            statements.append(_read_statement(file))
+        except FileNotFoundError:
+            continue  # as above
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            unreadable.append(file)
+    unreadable += sorted(spool_folder(store).glob(f"*.{_REFUSED}"))
     last_drain = None
     try:
         last_drain = _read_last_drain(spool_folder(store) / _LAST_DRAIN)
@@ -84,6 +131,7 @@ def read_spool(store: Path) -> Spool:
         unreadable.append(spool_folder(store) / _LAST_DRAIN)
     return Spool(
         events=tuple(events),
+        statements=tuple(statements),
         unreadable=tuple(unreadable),
         failures=tuple(_failures(store)),
         last_drain=last_drain,
@@ -123,6 +171,18 @@ def _read_event(file: Path) -> HookEvent:
         transcripts=tuple(path for path in paths if isinstance(path, str) and path),
         directory=_text(payload.get("cwd")),
         prompt=_text(payload.get("prompt")),
+    )
+
+
+def _read_statement(file: Path) -> Statement:
+    content = json.loads(file.read_text("utf-8"))
+    if not content["arguments"].keys() <= _ARGUMENTS:
+        raise ValueError("a statement with arguments that are not known")
+    return Statement(
+        file=file,
+        space=str(content["space"]),
+        agent=_text(content["agent"]),
+        arguments={str(name): value for name, value in content["arguments"].items() if value is not None},
     )
 
 
