@@ -447,6 +447,7 @@ async def test_no_public_method_tells_one_agent_of_another(index: str, tmp_path:
         assert [what for what, shown in looked.results if CANARY.search(shown)] == []
         ids = set(looked.ids.values())
         assert [what for what, shown in looked.results if any(id_ in shown for id_ in ids)] == []
+        assert "The canary lists the vault." in str(await planner.search("canary lists", kind="turns"))
         turns = (await boss.stats()).turns
         await planner.erase(session="main", reason="asked to")
         assert (await boss.stats()).turns == turns
@@ -484,6 +485,13 @@ class Everything:
         await planner.withdraw(gone.unit.id, reason="a canary said so")
         asked = await memory.ask("What does the vault of the blue house open with?")
         await planner.add("The canary sings again in the vault.", speaker="Canary", session="canary session")
+        old = Turn(
+            speaker="Canary",
+            text="The canary lists the vault.",
+            said_at=datetime(2024, 1, 5, tzinfo=UTC),
+            metadata={"author": "program", "kind": "tool_result"},
+        )
+        await planner.add(old, session="claude-code:canary")
         filling = (await planner.open_pages())[-1]
         self.ids = {
             "unit": fixed.unit.id, "old": kept.unit.id, "gone": gone.unit.id, "page": kept.page_id,
@@ -548,6 +556,7 @@ class Everything:
     async def change(self, boss: AsyncMemory, where: Path) -> None:
         """Whatever writes."""
         await self.ask(boss, "erase", session="canary session", reason="no")
+        await self.ask(boss, "expire", kind="tool_result", older="1h")
         span = Span(page_id=PageId(self.ids["page"]), start=0, end=10**6)
         evidence = Evidence(text="x", spans=(span,), score=1.0, source="turn")
         await self.ask(boss, "feedback", sources=[evidence], outcome="failure")

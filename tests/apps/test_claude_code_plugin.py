@@ -71,7 +71,14 @@ async def test_its_server_makes_the_space_of_the_repository_and_has_the_tools_of
 
 
 def test_make_writes_it_into_the_build_folder() -> None:
-    command = ["make", "--dry-run", "--old-file=.venv/.installed", "plugin", "STORE=/my memory"]
+    command = [
+        "make",
+        "--no-print-directory",
+        "--dry-run",
+        "--old-file=.venv/.installed",
+        "plugin",
+        "STORE=/my memory",
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
     module = "tiermem.apps.hooks.claude_code_plugin"
     assert done.stdout.splitlines()[-1].endswith(f"-m {module} build/claude-code-plugin '/my memory'")

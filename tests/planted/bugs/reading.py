@@ -391,8 +391,8 @@ BUGS = (
         name="the heading takes no room",
         file="tiermem/reading/context.py",
         function="fits",
-        before='"\\n".join([HEADING, _block(1, item)])',
-        after="_block(1, item)",
+        before="count(f'{HEADING}\\n') + count(f'{block}\\n')",
+        after="count(f'{block}\\n')",
         found_by=("tests/reading/test_context.py",),
     ),
     Bug(
