@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -295,3 +296,93 @@ def test_hundreds_of_pages_are_a_few_rows(look: Looks, tmp_path: Path) -> None:
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     page.get_by_text("Number 0, part 9").wait_for()
     assert page.locator(".row").count() < 60
+
+
+QUESTIONS = (
+    "What is Biscuit allergic to?",
+    "When did we book the cabin?",
+    "Who takes the train from Oslo?",
+    "Wie viel wiegt Biscuit?",
+    "Does <b>anybody</b> know the mayor's violin?",
+    "犬の名前は?",
+)
+
+
+def test_answers_lists_every_question_with_its_answer(look: Looks, store: Path) -> None:
+    with tiermem.open(store, **SETTINGS) as memory:
+        given = [memory.ask(question) for question in QUESTIONS]
+    page = look(store)
+    goes(page, "#/answers")
+    rows = page.locator("main a.two")
+    shown = [row.locator(".cut").all_text_contents()[:2] for row in rows.all()]
+    assert [question for question, _ in shown] == [*reversed(QUESTIONS)]
+    for (_, line), one in zip(shown, reversed(given), strict=True):
+        assert line in [part.strip() for part in one.text.splitlines()]
+        assert not line.endswith(":")  # no heading
+
+
+@pytest.mark.parametrize(
+    "code", ["negation", "plan", "report", "competing", "assistant", "a code of tomorrow"]
+)
+def test_a_caution_is_a_note_and_no_quotation(look: Looks, store: Path, code: str) -> None:
+    with tiermem.open(store, **SETTINGS) as memory:
+        answer = memory.ask("What is Biscuit allergic to?")
+
+    def with_caution(route: Any) -> None:
+        answered = route.fetch()
+        body = answered.json()
+        body["answer"]["cautions"] = [{"code": code, "spans": []}]
+        route.fulfill(response=answered, json=body)
+
+    page = look(store)
+    page.route("**/v1/audit*", with_caution)
+    goes(page, f"#/answer/{answer.id}")
+    (note,) = (one for one in page.locator(".answer .note").all() if "Caution" in one.inner_text())
+    assert re.match(r"Caution: [^“«\"]+\.$", note.inner_text())
+    assert note.locator("xpath=ancestor-or-self::*[self::blockquote or self::q or self::mark]").count() == 0
+    assert note.locator("xpath=ancestor::*[contains(@class, 'passage')]").count() == 0
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "The spare key is under the blue pot.",
+        "Clara's boat is called Heron+.",
+        "Мой кот спит на шкафу.",
+        "Die Miete beträgt 1.150 Euro.",
+        "来週の火曜日に歯医者に行きます。",
+        "Use <b>bold</b> & no tabs.",
+    ],
+)
+def test_the_same_words_as_turn_and_as_unit_are_one_hit(look: Looks, store: Path, statement: str) -> None:
+    with tiermem.open(store, **SETTINGS) as memory:
+        memory.remember(statement, speaker="Ann")
+    page = look(store)
+    goes(page, f"#/search?q={quote(statement)}")
+    page.locator("main", has_text=statement).wait_for()
+    assert page.locator("main").inner_text().count(statement) == 1
+
+
+@pytest.mark.parametrize(
+    ("speaker", "words"),
+    [
+        ("Zora", "We met Ludwig at the harbour, and Fatima sang."),
+        ("Bo", "The dentist moved the appointment to the afternoon."),
+        ("Øyvind", "Fjellturen med Ingrid var fantastisk i Lofoten."),
+        ("Lê", "Hôm qua, Nguyễn đã mua một chiếc xe đạp tuyệtvời."),
+        ("Ann", "I painted <u>lanterns</u> & sold seventeen of them."),
+    ],
+)
+def test_the_first_view_suggests_questions_about_what_was_said_last(
+    look: Looks, store: Path, speaker: str, words: str
+) -> None:
+    with tiermem.open(store, **SETTINGS) as memory:
+        memory.add(words, speaker=speaker, session="last")
+    page = look(store)
+    page.get_by_role("heading", name="Questions to try").wait_for()
+    tried = page.locator("main button.plain").first
+    assert re.fullmatch(rf"What did {speaker} say about ([\w-]+)\?", tried.inner_text())
+    assert tried.inner_text().rpartition(" ")[2].rstrip("?") in words
+    tried.click()
+    page.wait_for_selector(".answer")
+    assert words in page.locator(".answer").inner_text()
