@@ -75,7 +75,7 @@ async def test_what_is_said_later_is_added_and_what_was_counted_is_not_read_agai
     waiting = await backlog.after(-1)
     assert (await waiting.count("turns"), await waiting.count("turns", MAIN)) == (41, 1)
     (line,) = (await ledger.open_pages(MAIN))[0].lines
-    assert [hit.id for hit in await waiting.find_turns("piano", limit=3)] == [str(line.seq)]
+    assert [hit.id for hit in await waiting.find("turns", "piano", limit=3)] == [str(line.seq)]
     assert len(ledger.read_pages) == 1
 
 
@@ -109,7 +109,7 @@ async def test_turns_of_a_page_that_seals_while_pages_are_listed_are_not_counted
     waiting = Waiting(SPACE, -1, ColdUnits(SPACE, world.ledger.tier1))
     await waiting.put_pages({opened.id: opened, page_id: await world.ledger.page(page_id)}, ())
     assert await waiting.count("turns") == 2
-    assert len(await waiting.find_turns("saw", limit=9)) == 2
+    assert len(await waiting.find("turns", "saw", limit=9)) == 2
 
 
 async def test_a_page_that_sealed_after_the_index_took_in_its_turns_lacks_none() -> None:
@@ -181,7 +181,7 @@ async def test_turns_and_units_of_others_have_no_part_in_what_is_found_or_in_sco
             for line in page.lines
             if line.turn
         }
-        hits = await waiting.find_turns("heron stork", limit=50, sees=sees)
+        hits = await waiting.find("turns", "heron stork", limit=50, sees=sees)
         candidates = await waiting.candidates("heron stork", limit=50, sees=sees)
         found.append(
             (
@@ -207,10 +207,10 @@ async def test_a_unit_that_waits_is_found_by_who_may_see_it_now() -> None:
     for agents, count in (("ann", 0), ("bob", 1)):
         sees = world.ledger.tier1.sees(agents)
         await waiting.put_units([unit], shared=())
-        assert len(await waiting.find_units("heron", limit=9, sees=sees)) == count
+        assert len(await waiting.find("units", "heron", limit=9, sees=sees)) == count
         assert await waiting.count("units", sees=sees) == count
         await waiting.put_units([unit], shared={unit.id})
-        assert len(await waiting.find_units("heron", limit=9, sees=sees)) == 1
+        assert len(await waiting.find("units", "heron", limit=9, sees=sees)) == 1
 
 
 class _Reading(Ledger):

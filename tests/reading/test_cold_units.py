@@ -209,9 +209,9 @@ async def test_what_went_cold_is_found_after_a_question_that_was_cut_short(
         patch.setattr(WordIndex, "put_rows", cancel)
         await cold.update()
     assert scope.cancelled_caught
-    assert await cold.find_units(unit.text, limit=9) == ()
+    assert await cold.find("units", unit.text, limit=9) == ()
     await cold.update()
-    assert [hit.id for hit in await cold.find_units(unit.text, limit=9)] == [unit.id]
+    assert [hit.id for hit in await cold.find("units", unit.text, limit=9)] == [unit.id]
 
 
 async def test_a_cold_unit_is_found_by_all_once_it_is_shared_and_let_go_of_once_it_is_hot() -> None:
@@ -227,7 +227,7 @@ async def test_a_cold_unit_is_found_by_all_once_it_is_shared_and_let_go_of_once_
     async def found_by(agent: str) -> list[str]:
         cold = (await backlog.after(-1)).cold
         sees = world.ledger.tier1.sees(agent)
-        return [hit.id for hit in await cold.find_units("dog cow", limit=9, sees=sees)]
+        return [hit.id for hit in await cold.find("units", "dog cow", limit=9, sees=sees)]
 
     (dog,) = await found_by("bob")
     assert await found_by("ann") == []

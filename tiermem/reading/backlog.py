@@ -37,27 +37,32 @@ class _Words:
         self._space = space
         self._index = WordIndex()
         self._units: set[str] = set()
+        self._seqs: set[int] = set()
 
-    async def find_units(
+    async def find(
         self,
+        collection: Collection,
         query: str,
         *,
         limit: int,
         session: SessionId | None = None,
         sees: Visibility = EVERYTHING_SEEN,
     ) -> tuple[Hit, ...]:
-        """The best `limit` units that may be seen and hold a word of a query."""
-        if not self._units:
+        """The best `limit` turns or units that may be seen and hold a word of a query."""
+        if self._is_without(collection):
             return ()
         return await self._index.search(
             self._space,
-            "units",
+            collection,
             query,
             limit=limit,
             mode="words",
             session=session,
-            owners=sees.owners_of_units,
+            owners=_owners(collection, sees),
         )
+
+    def _is_without(self, collection: Collection) -> bool:
+        return not (self._seqs if collection == "turns" else self._units)
 
     async def put_units(self, units: Iterable[SummaryUnit], shared: Container[UnitId]) -> None:
         """Add units, in place of what they were before; those that are `shared` are everybody's."""
@@ -74,6 +79,10 @@ class _Words:
         }
         await self._index.put_rows(self._space, "units", list(rows), list(rows.values()))
         self._units.update(rows)
+
+
+def _owners(collection: Collection, sees: Visibility) -> frozenset[str] | None:
+    return sees.owners if collection == "turns" else sees.owners_of_units
 
 
 class ColdUnits(_Words):
@@ -114,31 +123,15 @@ class Waiting(_Words):
         self.cold = cold
         self.unread: dict[PageId, Unread] = {}
         self._unsearched = unsearched
-        self._seqs: set[int] = set()
 
     async def count(
         self, collection: Collection, session: SessionId | None = None, sees: Visibility = EVERYTHING_SEEN
     ) -> int:
         """How many turns or units that may be seen, of one session or of all."""
-        if not (self._seqs if collection == "turns" else self._units):
+        if self._is_without(collection):
             return 0
-        owners = sees.owners if collection == "turns" else sees.owners_of_units
+        owners = _owners(collection, sees)
         return await self._index.count(self._space, collection, session=session, owners=owners)
-
-    async def find_turns(
-        self,
-        query: str,
-        *,
-        limit: int,
-        session: SessionId | None = None,
-        sees: Visibility = EVERYTHING_SEEN,
-    ) -> tuple[Hit, ...]:
-        """The best `limit` turns that may be seen and hold a word of a query."""
-        if not self._seqs:
-            return ()
-        return await self._index.search(
-            self._space, "turns", query, limit=limit, mode="words", session=session, owners=sees.owners
-        )
 
     async def candidates(
         self,

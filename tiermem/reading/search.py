@@ -315,7 +315,7 @@ class LookUp:
         """The best units that the index lacks, which wait for it and which are cold."""
         waiting, scope, found = await self._waiting(), self.view.scope, list[list[Hit]]()
         for words in (waiting, waiting.cold):
-            hits = await words.find_units(query, limit=limit, session=scope.session, sees=scope.sees)
+            hits = await words.find("units", query, limit=limit, session=scope.session, sees=scope.sees)
             units = (self.view.tier1.unit(UnitId(hit.id)) for hit in hits)
             found.append(
                 [
@@ -329,7 +329,7 @@ class LookUp:
     async def _unindexed_turns(self, query: str, limit: int) -> tuple[Hit, ...]:
         """The best turns that wait for the index, by their words."""
         waiting, scope = await self._waiting(), self.view.scope
-        return await waiting.find_turns(query, limit=limit, session=scope.session, sees=scope.sees)
+        return await waiting.find("turns", query, limit=limit, session=scope.session, sees=scope.sees)
 
     async def _found_units(
         self,

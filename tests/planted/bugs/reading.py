@@ -441,10 +441,8 @@ BUGS = (
         name="exact words are not looked for in cold units",
         file="tiermem/reading/search.py",
         function="LookUp._unindexed_units",
-        before="hits = await words.find_units(query, limit=limit, session=scope.session, sees=scope.sees)",
-        after="""
-            hits = await waiting.find_units(query, limit=limit, session=scope.session, sees=scope.sees)
-        """,
+        before="await words.find('units', query, limit=limit, session=scope.session, sees=scope.sees)",
+        after="await waiting.find('units', query, limit=limit, session=scope.session, sees=scope.sees)",
         found_by=(
             "tests/reading/test_cold_units.py::test_a_cold_unit_that_contains_the_phrase_of_a_query_is_first",
         ),
