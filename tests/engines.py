@@ -1,7 +1,6 @@
 """Engines for tests: one whose judgements fail unless they are given, and one that repeats what was said."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from datetime import datetime
 from typing import Any, TypeVar
 
 from pagestore import Page, PageLine
@@ -10,6 +9,7 @@ from tiermem.reasoning import Draft, Engine, PageView
 from tiermem.reasoning.interface import ABSTAINED, Integrated, Operation, Planned
 from tiermem.reasoning.rules.route import gate
 from tiermem.text import normalise, search_stems, sentences, words
+from tiermem.text.question import Question
 from tiermem.text.readings import is_only_question, speech
 
 T = TypeVar("T")
@@ -47,11 +47,9 @@ async def quote_sentences(pages: Sequence[Page], *, hints: Sequence[str] = ()) -
     return tuple(claim for page in pages for line in page.lines for claim in _claims(page, line))
 
 
-async def quote_pages(
-    question: str, pages: Sequence[PageView], known: Sequence[Evidence], *, asked_at: datetime
-) -> Integrated:
+async def quote_pages(question: Question, pages: Sequence[PageView], known: Sequence[Evidence]) -> Integrated:
     """A claim for each sentence that has half of the words of the question and is not known, best first."""
-    asked = set(search_stems(question))
+    asked = set(search_stems(question.text))
     known_texts = {item.text for item in known}
     found = [
         (len(asked & set(search_stems(claim.text))), claim)
@@ -65,12 +63,10 @@ async def quote_pages(
 
 
 async def stop(
-    question: str,
+    question: Question,
     known: Sequence[Evidence],
     missing: str,
     done: Sequence[Search],
-    *,
-    asked_at: datetime,
 ) -> Planned:
     """Nothing further is looked up."""
     return Planned(done=True, reason="one look is enough")
@@ -92,12 +88,12 @@ async def add_new(fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operat
     return Operation(op="ADD", reason="new")
 
 
-async def quote_best_sentence(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+async def quote_best_sentence(question: Question, evidence: Sequence[Evidence]) -> Draft:
     """The best sentence of the evidence, of a turn where one is as good, with the piece it is from as source.
 
     An abstention where no sentence has at least half of the words of the question, stop words apart.
     """
-    asked = set(search_stems(question))
+    asked = set(search_stems(question.text))
     best, shared, source = "", 0, -1
     for at in sorted(range(len(evidence)), key=lambda at: evidence[at].source != "turn"):
         said = speech(evidence[at].text)

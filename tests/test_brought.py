@@ -18,6 +18,7 @@ from tiermem.index import INDEXES, Index
 from tiermem.index.testing import IndexContract
 from tiermem.reading.rerank import FoundPage
 from tiermem.settings import Settings
+from tiermem.text.question import Question
 
 BROUGHT = Path(__file__).with_name("brought")
 ALL_THREE: Any = {"embedder": "letters", "index": "plain:kept", "reranker": "overlap"}
@@ -65,7 +66,7 @@ def test_a_reranker_that_is_chosen_by_name_is_asked_about_the_pages_of_a_search(
     judged: list[int] = []
 
     class Told(Overlap):
-        async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+        async def score(self, question: Question, found: Sequence[FoundPage]) -> Sequence[float]:
             judged.append(len(found))
             return await super().score(question, found)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any, Final
 
 from eval.arrange import Request
@@ -20,6 +19,7 @@ from tiermem.reasoning import Engine
 from tiermem.reasoning.interface import Plan, Planned
 from tiermem.reasoning.model.compose import ComposeByModel
 from tiermem.reasoning.model.route import RouteByModel
+from tiermem.text.question import Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,18 +30,16 @@ class SearchFirst:
 
     async def __call__(
         self,
-        question: str,
+        question: Question,
         known: Sequence[Evidence],
         missing: str,
         done: Sequence[Search],
-        *,
-        asked_at: datetime,
     ) -> Planned:
         """The question, where nothing was searched for yet; then what the plan looks up."""
         if not done:
-            by_meaning = Search(kind="SEMANTIC", query=question)
+            by_meaning = Search(kind="SEMANTIC", query=question.text)
             return Planned(done=False, reason="", searches=(by_meaning,))
-        return await self.plan(question, known, missing, done, asked_at=asked_at)
+        return await self.plan(question, known, missing, done)
 
 
 def published_engine(engine: Engine) -> Engine:

@@ -11,6 +11,7 @@ from pagestore import TokenCounter
 from tiermem.llm.meter import Meter, metered, step
 from tiermem.model import Evidence
 from tiermem.reasoning import Engine
+from tiermem.text.question import Question
 
 
 class Answering:
@@ -42,7 +43,8 @@ class Answering:
             compose = self._engine.compose
             assert compose is not None  # noqa: S101  (arranged with an engine that words)
             with step("compose"):
-                draft = await compose(question, evidence, asked_at=asked_at or datetime.now().astimezone())
+                moment = asked_at or datetime.now().astimezone()
+                draft = await compose(Question(question, moment), evidence)
         return Reply(
             text=draft.text,
             abstained=draft.abstained,

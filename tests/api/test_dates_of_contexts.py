@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 
 import pytest
 
@@ -14,6 +13,7 @@ from tiermem.model import Evidence
 from tiermem.reasoning import Draft, Engine
 from tiermem.reasoning.interface import ABSTAINED
 from tiermem.reasoning.model import prompt_text
+from tiermem.text.question import Question
 
 SAID_AT = "2026-01-15"
 """A Thursday."""
@@ -64,7 +64,7 @@ def test_a_context_and_results_say_when_it_was_said_and_no_other_day(
 def test_an_engine_is_given_no_other_day(open_memory: OpenMemory, text: str) -> None:
     given: list[Evidence] = []
 
-    async def compose(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+    async def compose(question: Question, evidence: Sequence[Evidence]) -> Draft:
         given.extend(evidence)
         return ABSTAINED
 

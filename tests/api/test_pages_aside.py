@@ -27,6 +27,7 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import Unexpected
 from tiermem.ledger import Ledger
 from tiermem.reasoning import Engine
+from tiermem.text.question import Question
 from tiermem.writing import Writer
 
 pytestmark = pytest.mark.unexpected
@@ -371,11 +372,11 @@ async def distilled(distil: Callable[..., Any], kept: list[Ledger]) -> None:
     await writer.distil_pending()
 
 
-async def raises(question: str, evidence: Any, *, asked_at: Any) -> Any:
+async def raises(question: Question, evidence: Any) -> Any:
     raise KeyError("choices")
 
 
-async def gives_text(question: str, evidence: Any, *, asked_at: Any) -> Any:
+async def gives_text(question: Question, evidence: Any) -> Any:
     return "It is in Leipzig."
 
 

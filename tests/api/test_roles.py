@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import pytest
 
@@ -11,6 +10,7 @@ from tests.api.conftest import OpenMemory
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.model import Evidence
 from tiermem.reasoning import Draft, Engine
+from tiermem.text.question import Question
 
 
 class Quoting:
@@ -19,7 +19,7 @@ class Quoting:
     def __init__(self) -> None:
         self.words = ""
 
-    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+    async def __call__(self, question: Question, evidence: Sequence[Evidence]) -> Draft:
         found = [n for n, item in enumerate(evidence) if self.words in item.text]
         by_assistant = [n for n in found if "assistant" in evidence[n].text]
         if not found:

@@ -3,7 +3,6 @@
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,10 @@ from tiermem.reading.passages import cut_sentences
 from tiermem.reading.said import LONGEST_LINE, LONGEST_NEXT, MOST_LINES, excerpt_range
 from tiermem.reasoning import Draft
 from tiermem.reasoning.interface import LikelyWords, PointedTurns, SaidTurn
+from tiermem.text.question import Question
 
 
-async def abstain(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+async def abstain(question: Question, evidence: Sequence[Evidence]) -> Draft:
     return Draft(text="", cited=(), abstained=True)
 
 
@@ -257,7 +257,7 @@ class Pointing:
         self.read: list[str] = []
 
     async def __call__(
-        self, question: str, turns: Sequence[SaidTurn], found: Sequence[float]
+        self, question: Question, turns: Sequence[SaidTurn], found: Sequence[float]
     ) -> PointedTurns:
         self.read = [turn.text for turn in turns]
         words = tuple(self._words(turn.text) for turn in turns)
@@ -387,7 +387,7 @@ def test_counts_of_what_only_a_model_reads_are_unknown_without_one(open_memory: 
     assert answer.complete is None
 
 
-async def quote_first(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+async def quote_first(question: Question, evidence: Sequence[Evidence]) -> Draft:
     return Draft(text=evidence[0].text, cited=(0,), abstained=False)
 
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, get_args
 
 import pytest
@@ -17,6 +16,7 @@ from tiermem.errors import CallbackFailed, InvalidInput
 from tiermem.model import AskMode, AskStep, Decision, Evidence
 from tiermem.reading import ask as asking
 from tiermem.reasoning import Draft
+from tiermem.text.question import Question
 from tiermem.wire import plain
 
 ASKED = "What did Melanie paint last year?"
@@ -99,11 +99,11 @@ def test_the_route_is_told_before_the_answer_is_worded_where_it_is_decided_befor
     assert names == ["recall", "route", "compose"]
 
 
-async def abstain(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+async def abstain(question: Question, evidence: Sequence[Evidence]) -> Draft:
     return Draft(text="", cited=(), abstained=True)
 
 
-async def stop_reading(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+async def stop_reading(question: Question, evidence: Sequence[Evidence]) -> Decision:
     return Decision(action="ANSWER", score=0.9, reason="enough was found", router="mine")
 
 

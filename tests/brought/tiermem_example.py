@@ -22,6 +22,7 @@ from tiermem.llm.meter import pay
 from tiermem.model import Usage
 from tiermem.reading.rerank import FoundPage, RerankerRequest
 from tiermem.text import words
+from tiermem.text.question import Question
 from tiermem.workspace import Item
 
 
@@ -70,8 +71,8 @@ async def open_plain(request: IndexRequest) -> Index:
 class Overlap:
     """Fits the better, the more words of the question a page has."""
 
-    async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
-        asked = set(words(question))
+    async def score(self, question: Question, found: Sequence[FoundPage]) -> Sequence[float]:
+        asked = set(words(question.text))
         return [float(len(asked & set(words(one.page.text)))) for one in found]
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,14 +53,13 @@ from tiermem.proof.ground import Ground, QuotedTurn
 from tiermem.proof.match import LONGEST_ANSWER, find_items
 from tiermem.proof.sentences import read_sentences, read_tokens
 from tiermem.reading import LONGEST_QUESTION
-from tiermem.reading.question import read_question as asked_for
-from tiermem.reading.ranking import RankingOptions, cover_by_stems
+from tiermem.reading.ranking import RankingOptions, cover_by_stems, turn_query
 from tiermem.reading.turns import candidates_on_pages
 from tiermem.reasoning.interface import Draft, PageView, SaidTurn
 from tiermem.reasoning.learned.pieces import Pieces, encode
-from tiermem.reasoning.rules.questions import parse_question
 from tiermem.reasoning.rules.sentences import Matcher, sentences_read
 from tiermem.text import Source, resolve_dates
+from tiermem.text.question import Question
 from tiermem.text.readings import People, Speech
 from tiermem.trust import DEFAULT_TRUST
 
@@ -71,7 +71,6 @@ ROOTS = (
     "tiermem.reasoning.rules",
     "tiermem.reasoning.learned",
     "tiermem.dialogue",
-    "tiermem.reading.question",
     "tiermem.reading.ranking",
     "tiermem.reading.timeframe",
     "tiermem.reading.quoting",
@@ -131,17 +130,32 @@ TAKES_NO_TEXT = {
 
 
 def functions() -> dict[str, Callable[..., Any]]:
-    """The public functions of the modules that work on text, and what reads each format of files."""
+    """The public functions of the modules that work on text, what reads each format of files, and the parts
+    of a question.
+    """
     readers = {f"tiermem.dialogue.formats.{reader.name}": _reading(reader) for reader in READERS}
-    return readers | {
-        f"{module.__name__}.{name}": value
-        for module in modules(*ROOTS)
-        for name, value in vars(module).items()
-        if not name.startswith("_")
-        and getattr(value, "__module__", None) == module.__name__
-        and inspect.isfunction(inspect.unwrap(value))
-        and f"{module.__name__}.{name}" not in TAKES_NO_TEXT
-    }
+    question = {"tiermem.text.question.Question": read_parts_of_question}
+    return (
+        readers
+        | question
+        | {
+            f"{module.__name__}.{name}": value
+            for module in modules(*ROOTS)
+            for name, value in vars(module).items()
+            if not name.startswith("_")
+            and getattr(value, "__module__", None) == module.__name__
+            and inspect.isfunction(inspect.unwrap(value))
+            and f"{module.__name__}.{name}" not in TAKES_NO_TEXT
+        }
+    )
+
+
+def read_parts_of_question(question: str) -> list[Any]:
+    """What every property of a question gives."""
+    asked = Question(question, SAID)
+    return [
+        getattr(asked, name) for name, part in vars(Question).items() if isinstance(part, cached_property)
+    ]
 
 
 def _reading(reader: Reader) -> Callable[[str], Any]:
@@ -265,7 +279,7 @@ def derivation(text: str) -> Derivation:
 def scored(text: str) -> Any:
     found = list(sentences_read(f"Ann: dogs {text}", 0, SAID))
     return max(
-        Matcher(parse_question(QUESTION), found).best(found),
+        Matcher(Question(QUESTION, SAID), found).best(found),
         key=lambda one: len(one.sentence.text),
         default=None,
     )
@@ -302,6 +316,8 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Sequence[SaidTurn]": lambda text: (SaidTurn(speaker="Ann", text=text, said_at=SAID),),
     "DateMention": lambda _: resolve_dates("7 May 2023", SAID)[0],
     "Iterable[PlacedText]": lambda text: resolve_dates(text, SAID),
+    "Question": lambda text: Question(text[:LONGEST_QUESTION], SAID),
+    "Iterable[DateMention]": lambda text: resolve_dates(text, SAID),
     "Derivation": derivation,
     "Term": lambda text: Term(text=text),
     "Sequence[Term]": lambda text: tuple(Term(text=part) for part in (text, *text.split())),
@@ -332,7 +348,6 @@ MADE: dict[str, Callable[[str], Any]] = {
     "Callable[[str], int]": lambda _: EstimateCounter().count,
     "Callable[[Turn], int]": lambda _: lambda turn: len(turn.text) % 2,
     "Callable[[PageLine], bool]": lambda _: lambda line: line.seq % 2 == 0,
-    "ParsedQuestion": lambda _: parse_question(QUESTION),
     "ScoredSentence": scored,
     "Draft": lambda text: Draft(text=text[:LONGEST_QUESTION], cited=(0, 1), abstained=False),
     "Evidence": evidence,
@@ -353,7 +368,7 @@ MADE: dict[str, Callable[[str], Any]] = {
     "TrustLevels": lambda _: DEFAULT_TRUST,
     "TurnLike | Iterable[TurnLike]": lambda text: [{"role": "user", "content": text}],
     "Mapping[str, Any]": lambda text: {text: [text]},
-    "TurnQuery": lambda _: asked_for(QUESTION, SAID).among((), {}),
+    "TurnQuery": lambda _: turn_query(Question(QUESTION, SAID), (), {}),
     "Candidates": lambda text: candidates_on_pages([page(text).lines[1].seq], [page(text)]),
     "CoverRows": lambda _: cover_by_stems,
     "WordPieces": lambda _: WordPieces(lambda word: [len(word) % 8], np.eye(8, dtype=np.float32)),
@@ -488,6 +503,11 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "found": (1.0, 2.0),
         "leads": (1.0, 2.0),
         "scores": (1.0, 2.0),
+    },
+    "tiermem.reading.ranking.turn_query": lambda text: {
+        "question": Question(text[:LONGEST_QUESTION], SAID),
+        "named": ("ann",),
+        "rarity": {"dog": 3.0},
     },
     "tiermem.text.readings.plain_word": lambda text: {"match": re.match(r"(?s).*", text)},
     "tiermem.reasoning.learned.passage.heading": lambda text: {"turn": spoken(text)},

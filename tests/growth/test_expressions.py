@@ -16,7 +16,7 @@ SIZE = 8_000
 MADE_INSIDE = {
     "eval/datasets/renamed.py:_pattern",
     "eval/research/training/data/facts.py:_exchanged",
-    "tiermem/reading/exact.py:_pattern",
+    "tiermem/text/exact.py:_pattern",
     "tiermem/proof/cautions.py:_compile",
     "tiermem/proof/date_parts.py:_compile",
     "tiermem/text/dates.py:_rule",

@@ -21,8 +21,15 @@ from tiermem.index.row_index import RowIndex
 from tiermem.index.rows import ALL_ROWS, RowFilter, RowQuery, Rows
 from tiermem.index.values import Timeframe
 from tiermem.ledger import owner_of
-from tiermem.reading.question import Question, read_question
-from tiermem.reading.ranking import CoverRows, RankingOptions, cover_by_stems, cover_rows, rank_rows
+from tiermem.reading.ranking import (
+    CoverRows,
+    RankingOptions,
+    cover_by_stems,
+    cover_rows,
+    rank_rows,
+    turn_query,
+)
+from tiermem.text.question import Question
 
 SPACE = SpaceId("rows")
 OPTIONS = RankingOptions()
@@ -135,9 +142,9 @@ async def ranked_by_rows(
     embedder: HashEmbedder = EMBEDDER,
     cover: CoverRows = cover_by_stems,
 ) -> Ranked:
-    read = read_question(question, datetime(2023, 6, 1))  # noqa: DTZ001
+    read = Question(question, datetime(2023, 6, 1))  # noqa: DTZ001
     found = rows.candidates(await query_of(read, embedder), allowed, limit=limit)
-    asked = read.among(found.named, found.rarity)
+    asked = turn_query(read, found.named, found.rarity)
     ranked = rank_rows(asked, found, cover, OPTIONS)
     return [(int(found.block.rows["seq"][place]), score) for place, score in ranked]
 
@@ -167,7 +174,7 @@ class RankedByIndex:
         said: tuple[tuple[date, date], ...] | None = None,
         lexicon: Lexicon | None = None,
     ) -> Ranked:
-        read = read_question(question, datetime(2023, 6, 1))  # noqa: DTZ001
+        read = Question(question, datetime(2023, 6, 1))  # noqa: DTZ001
         found = await self.index.turns(
             SPACE,
             question,
@@ -177,7 +184,7 @@ class RankedByIndex:
             within=None if said is None else Timeframe(periods=said),
             owners=owners,
         )
-        asked = read.among(found.named, found.rarity)
+        asked = turn_query(read, found.named, found.rarity)
         ranked = rank_rows(asked, found, cover_rows(lexicon or Stems()), OPTIONS)
         return [(found.seqs[place], score) for place, score in ranked]
 

@@ -5,7 +5,7 @@ import math
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from zlib import crc32
 
@@ -46,10 +46,11 @@ from tiermem.index.features import (
 from tiermem.index.rows import ALL_ROWS, TIES, RowFilter, RowQuery, Rows, multiply
 from tiermem.index.segment_file import SegmentFile
 from tiermem.model import TurnFilter
-from tiermem.reading.question import read_question
 from tiermem.reading.ranking import cover_by_pieces
+from tiermem.text.question import Question
 
 WORDS = ("ann", "bob", "garden", "ferry", "beans", "red", "bicycle", "yesterday", "May", "lost", "?", ".")
+ASKED = datetime(2023, 6, 1, tzinfo=UTC)
 QUESTIONS = (
     "When did Ann lose the red bicycle?",
     "What did I say of the garden on 8 May 2023?",
@@ -178,7 +179,7 @@ async def test_candidates_are_those_of_a_plain_implementation(
     rows.empty([rows.ids()[str(seq)] for seq in emptied])
     live = [row for row in features if row.seq not in emptied]
     vector = noise(question) if data.draw(st.booleans()) else None
-    query = RowQuery(text=question, vector=vector, periods=read_question(question).periods)
+    query = RowQuery(text=question, vector=vector, periods=Question(question, ASKED).periods)
     then = PlainRows(live, vectors).candidates(query, allowed, limit=limit)
     now = rows.candidates(query, allowed, limit=limit)
     assert_same(plain_of(now), then)
@@ -317,7 +318,7 @@ async def test_neighbours_are_the_nearest_rows_that_may_be_seen_as_far_as_the_ne
     said = [Turn(speaker="Ann", text="The ferry.", said_at=datetime(2023, 5, day)) for day in days]  # noqa: DTZ001
     pages = pages_of(map(Said, said), turns=2)
     allowed = RowFilter(said=((date(2023, 5, 1), date(2023, 5, 1)),))
-    query = await query_of(read_question("ferry"))
+    query = await query_of(Question("ferry", ASKED))
     found = (await rows_of(pages)).candidates(query, allowed, limit=30)
     by_seq = plain_of(found).by_seq
     assert [(seq, one.before, one.after) for seq, one in by_seq.items()] == [
@@ -345,7 +346,7 @@ async def test_a_row_without_vectors_is_found_by_its_words() -> None:
     features = features_of(pages_of(ten_sessions()[0]))
     rows = Rows(EMBEDDER.dimensions)
     rows.append(pack(features, {}, EMBEDDER.dimensions))
-    query = await query_of(read_question("ferry"))
+    query = await query_of(Question("ferry", ASKED))
     found = rows.candidates(query, limit=30)
     assert len(found)
     assert np.isnan(found.meaning).all()
@@ -374,7 +375,7 @@ async def test_rows_of_a_file_find_what_appended_rows_find(tmp_path: Path) -> No
     again.append(whole)
     loaded.empty([7, 9])
     for question in QUESTIONS:
-        query = await query_of(read_question(question))
+        query = await query_of(Question(question, ASKED))
         expected = plain_of(rows.candidates(query, limit=30))
         assert_same(plain_of(loaded.candidates(query, limit=30)), expected)
         assert_same(plain_of(again.candidates(query, limit=30)), expected)
@@ -387,7 +388,7 @@ async def test_all_that_tie_with_the_last_are_candidates_up_to_a_limit() -> None
     async def count(turns: int) -> int:
         said = [Said(Turn(speaker="Ann", text="The ferry."), f"s{at}") for at in range(turns)]
         rows = await rows_of(pages_of(said), blocks=0)
-        return len(rows.candidates(await query_of(read_question("ferry")), limit=10))
+        return len(rows.candidates(await query_of(Question("ferry", ASKED)), limit=10))
 
     assert await count(15) == 15
     assert await count(50) == TIES * 10

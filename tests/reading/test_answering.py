@@ -8,7 +8,19 @@ import pytest
 from pydantic import TypeAdapter
 
 from pagestore import PageId, SessionId
-from tests.reading.world import ANSWER, ASKED, ESCALATE, MAIN, SPACE, START, Words, World, says, silence
+from tests.reading.world import (
+    ANSWER,
+    ASKED,
+    ESCALATE,
+    MAIN,
+    SPACE,
+    START,
+    Words,
+    World,
+    make_question,
+    says,
+    silence,
+)
 from tiermem.errors import UnknownId
 from tiermem.ledger import Answered, Visibility, finding_id
 from tiermem.llm.meter import Meter, metered, pay, step
@@ -35,7 +47,7 @@ async def ask(
     with metered(Meter()) as meter:
         with step("compose"):
             pay(Usage(calls=1, input_tokens=7), prompt="compose@1", model="judge-1")
-        outcome = await reader.ask(question, asked_at=ASKED, scope=scope)
+        outcome = await reader.ask(make_question(question), scope=scope)
     answer, findings = reader.answered(outcome, meter=meter)
     await world.ledger.write(Answered(answer=answer, findings=findings))
     return answer, findings

@@ -20,6 +20,7 @@ from tests.reading.world import (
     MAIN,
     Words,
     World,
+    make_question,
     says,
     silence,
 )
@@ -172,7 +173,7 @@ async def test_no_piece_of_evidence_is_put_before_the_engine_twice() -> None:
 
 
 async def found(world: World, question: str) -> tuple[FoundTurn, ...]:
-    return (await (await world.look_up()).turns(question, limit=999)).turns
+    return (await (await world.look_up()).turns(make_question(question), limit=999)).turns
 
 
 @settings(max_examples=40)
@@ -439,7 +440,7 @@ async def test_routes_that_never_look_are_routes_as_any_other() -> None:
     reader = world.reader()
     for route, way in ((always, "researched"), (never, "recall")):
         reader._engine = replace(world.judge.engine(), route=route)
-        outcome = await reader.ask(question, asked_at=ASKED)
+        outcome = await reader.ask(make_question(question))
         assert (outcome.way, outcome.decision.router) == (way, route.name)
 
 
@@ -449,7 +450,7 @@ async def test_the_gate_of_rules_decides_in_front_of_an_engine() -> None:
     world = await cats()
     reader = world.reader()
     reader._engine = with_router(world.judge.engine(), "gate")
-    outcome = await reader.ask("How many cats did Ann adopt?", asked_at=ASKED)
+    outcome = await reader.ask(make_question("How many cats did Ann adopt?"))
     assert outcome.decision.router == "gate"
     assert len(world.judge.composed) == 1
 
@@ -705,7 +706,9 @@ async def test_pages_of_which_nothing_may_be_seen_take_no_place() -> None:
         await world.say(f"Web: cats eat fish number {number}", role="tool")
         await world.ledger.seal(MAIN)
     await world.page("Ann: we have seven cats")
-    seen = await world.reader().search("cats eat fish", kind="pages", limit=6, scope=Scope(min_trust="user"))
+    seen = await world.reader().search(
+        make_question("cats eat fish"), kind="pages", limit=6, scope=Scope(min_trust="user")
+    )
     assert len(seen) == 1
     await world.ask("What do cats eat?", mode="raw", scope=Scope(min_trust="user"), max_rounds=0)
     assert [["seven cats" in view.page.text for view in views] for views in world.judge.shown] == [[True]]
@@ -773,7 +776,7 @@ async def test_an_escalated_question_reads_each_page_once_and_folds_the_ledger_o
     await world.linked_page("Ann: I walked home") if past else None
     counted = await counting(world)
     reader = world.reader(recall_turns=2, widen_turns=2)
-    await reader.search("park")  # what waits for the index is read once for all questions
+    await reader.search(make_question("park"))  # what waits for the index is read once for all questions
     counted.reads, counted.folds, counted.looked = Counter(), 0, 0
     proves(world)
     world.judge.on_route = (lambda evidence: ESCALATE) if routed else None
@@ -782,7 +785,7 @@ async def test_an_escalated_question_reads_each_page_once_and_folds_the_ledger_o
     ]
     world.judge.on_compose = lambda evidence: partly("three", 0)
     scope = Scope(as_of=moment if past else None, min_trust=floor)
-    outcome = await reader.ask("How many cats did Ann adopt?", asked_at=ASKED, scope=scope)
+    outcome = await reader.ask(make_question("How many cats did Ann adopt?"), scope=scope)
     assert (outcome.way, outcome.composed.text) == ("researched", "three")
     assert outcome.findings is not None
     assert len(outcome.findings.rounds) >= 2

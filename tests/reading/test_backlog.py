@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pagestore import KeepsPages, Page, PageId, SessionId
 from pagestore.errors import Corrupt
-from tests.reading.world import MAIN, SPACE, World
+from tests.reading.world import MAIN, SPACE, World, make_question
 from tiermem.ledger import Ledger
 from tiermem.ledger.ledger import Unread
 from tiermem.model import Degradation
@@ -53,13 +53,16 @@ async def _found_in_every_way(projected: int, sealed: frozenset[int]) -> None:
     for animal in ANIMALS:
         question = f"Any {animal}?"
         lookup = await world.look_up()
-        turns = await lookup.turns(question, limit=3)
-        pages = await lookup.pages(question, limit=3, mode="words")
+        turns = await lookup.turns(make_question(question), limit=3)
+        pages = await lookup.pages(make_question(question), limit=3, mode="words")
         read = await lookup.read(pages.pages, limit=3)
         assert turns.turns[0].evidence().text == f"Ann: I saw a {animal} today"
         assert any(animal in page.text for _, page in read.read)
         assert turns.degradations == pages.degradations == told
-        assert f"I saw a {animal} today" in (await world.reader().context(question, max_tokens=60)).text
+        assert (
+            f"I saw a {animal} today"
+            in (await world.reader().context(make_question(question), max_tokens=60)).text
+        )
 
 
 async def test_what_is_said_later_is_added_and_what_was_counted_is_not_read_again() -> None:
@@ -117,7 +120,7 @@ async def test_a_page_that_sealed_after_the_index_took_in_its_turns_lacks_none()
     await world.say("Ann: I saw a heron")
     await world.project()
     await world.ledger.seal()
-    found = await (await world.look_up()).turns("heron", limit=9)
+    found = await (await world.look_up()).turns(make_question("heron"), limit=9)
     assert found.degradations == ()
     assert len(found.turns) == 1
 
@@ -127,8 +130,12 @@ async def test_only_what_waits_of_the_session_that_is_asked_about_is_told() -> N
     await world.say("Ann: I saw a heron")
     await world.project()
     await world.say("Ann: I saw a stork", session=SessionId("other"))
-    assert (await (await world.look_up(Scope(session=MAIN))).turns("heron", limit=9)).degradations == ()
-    assert (await (await world.look_up()).turns("heron", limit=9)).degradations == _behind("1 turn")
+    assert (
+        await (await world.look_up(Scope(session=MAIN))).turns(make_question("heron"), limit=9)
+    ).degradations == ()
+    assert (await (await world.look_up()).turns(make_question("heron"), limit=9)).degradations == _behind(
+        "1 turn"
+    )
 
 
 async def test_the_speakers_of_what_waits_are_known_by_name_and_its_words_by_how_rare_they_are() -> None:
@@ -136,9 +143,11 @@ async def test_the_speakers_of_what_waits_are_known_by_name_and_its_words_by_how
     for number in range(12):
         await world.say(f"Ann: we walked the dog to gate {number}", "Bob: Ann is out")
     await world.say("Ann: the ferry was late")
-    (first, *_) = (await (await world.look_up()).turns("What did Ann say about the ferry?", limit=9)).turns
+    (first, *_) = (
+        await (await world.look_up()).turns(make_question("What did Ann say about the ferry?"), limit=9)
+    ).turns
     assert first.evidence().text == "Ann: the ferry was late"
-    found = await (await Backlog(world.ledger).after(-1)).candidates("Ann: ferry dog", limit=9)
+    found = await (await Backlog(world.ledger).after(-1)).candidates(make_question("Ann: ferry dog"), limit=9)
     assert found.named == {"ann"}
     assert found.rarity["ferri"] > found.rarity["dog"]
 
@@ -158,7 +167,7 @@ async def test_a_page_that_waits_and_cannot_be_read_is_said(monkeypatch: pytest.
         return whole(page_id)
 
     monkeypatch.setattr(log, "kept_page", damaged)
-    found = await (await world.look_up()).turns("Who saw a stork?", limit=9)
+    found = await (await world.look_up()).turns(make_question("Who saw a stork?"), limit=9)
     assert [turn.evidence().text for turn in found.turns] == ["Bob: I saw a stork"]
     assert [told.fallback for told in found.degradations] == ["their words alone", f"without page {bad}"]
 
@@ -182,7 +191,7 @@ async def test_turns_and_units_of_others_have_no_part_in_what_is_found_or_in_sco
             if line.turn
         }
         hits = await waiting.find("turns", "heron stork", limit=50, sees=sees)
-        candidates = await waiting.candidates("heron stork", limit=50, sees=sees)
+        candidates = await waiting.candidates(make_question("heron stork"), limit=50, sees=sees)
         found.append(
             (
                 [(texts[int(hit.id)], hit.score) for hit in hits],

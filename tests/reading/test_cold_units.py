@@ -12,7 +12,7 @@ from tests.engines import engine
 from tests.ledger.building import answered
 from tests.ledger.test_tier1 import folded
 from tests.ledger.test_tiers import distilled_units
-from tests.reading.world import ASKED, SPACE, ListIndex, World, distilled, make_unit
+from tests.reading.world import SPACE, ListIndex, World, distilled, make_question, make_unit
 from tiermem.index.candidates import Candidates
 from tiermem.index.words import WordIndex
 from tiermem.ledger import Bounded, Reinstated, Retired, Shared
@@ -48,7 +48,7 @@ def indexed(world: World) -> set[str]:
 
 
 async def best(world: World, query: str) -> list[str]:
-    found = await (await world.look_up()).units(query, limit=5)
+    found = await (await world.look_up()).units(make_question(query), limit=5)
     return [unit.text for unit in found.units]
 
 
@@ -100,15 +100,15 @@ async def test_a_cold_unit_that_contains_the_phrase_of_a_query_is_first(query: s
     (unit,) = [unit for unit in world.ledger.tier1.all_units() if unit.text == wanted]
     assert world.ledger.tier1.is_cold(unit.id)
     view = await View.open(world.ledger, world.index, EVERYTHING)
-    lookup = LookUp(view, ReadingOptions(), asked_at=ASKED, as_typed=True)
-    found = await lookup.units(query, limit=3)
+    lookup = LookUp(view, ReadingOptions(), as_typed=True)
+    found = await lookup.units(make_question(query), limit=3)
     assert [one.text for one in found.units][:1] == [wanted]
 
 
 async def test_what_is_cold_is_not_told_as_waiting_for_the_index() -> None:
     world = await limited(2)
     await zoo(world, *ANIMALS[:4])
-    found = await (await world.look_up()).units("dog", limit=5)
+    found = await (await world.look_up()).units(make_question("dog"), limit=5)
     assert found.degradations == ()
     assert await world.reader().index_pending() == 0
 
@@ -184,7 +184,9 @@ def test_whatever_went_cold_is_found_through_any_life(steps: Sequence[tuple[str,
         world, erased = await lived([("tell", 0), ("limit", 2), *[("tell", 0)] * 4, *steps])
         lookup = await world.look_up()
         for unit in world.ledger.tier1.units():
-            assert unit.id in {one.unit_id for one in (await lookup.units(unit.text, limit=12)).units}
+            assert unit.id in {
+                one.unit_id for one in (await lookup.units(make_question(unit.text), limit=12)).units
+            }
         assert erased.isdisjoint(unit.id for unit in world.ledger.tier1.all_units())
         await world.project()
         assert indexed(world) == hot(world)

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reading.world import ANSWER, ASKED, ESCALATE, Words, World, distilled, make_unit, says
+from tests.reading.world import (
+    ANSWER,
+    ASKED,
+    ESCALATE,
+    Words,
+    World,
+    distilled,
+    make_question,
+    make_unit,
+    says,
+)
 from tiermem.errors import BudgetExceeded
 from tiermem.model import NEAREST, AskMode, Claim, Evidence, Search, Unproved, lines_as_text
 from tiermem.reading import ReadingOptions, check
@@ -43,8 +53,7 @@ async def composer(world: World, question: str) -> Composer:
     view = await View.open(world.ledger, world.index)
     return Composer(
         AskRequest(
-            question=question,
-            asked_at=ASKED,
+            question=make_question(question),
             view=view,
             engine=world.judge.engine(),
             options=ReadingOptions(),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagestore import EstimateCounter, PageId, Span
-from tests.reading.world import Words, World
+from tests.reading.world import Words, World, make_question
 from tiermem.errors import IndexUnavailable
 from tiermem.ledger import TurnAt
 from tiermem.model import Evidence
@@ -25,7 +25,7 @@ async def test_turns_and_units_stand_numbered_with_when_they_were_said() -> None
     page = await world.page("Ann: I adopted three grey cats")
     await world.units(page, ("Ann took three cats home", "I adopted three grey cats"))
     await world.say("Bob: what are the cats called?")
-    context = await world.reader().context("cats")
+    context = await world.reader().context(make_question("cats"))
     assert context.text.splitlines() == [
         HEADING,
         "[1] said 2023-05-08",
@@ -44,7 +44,7 @@ async def test_a_unit_whose_turn_is_not_shown_has_its_words_beside_it() -> None:
     world = await World.new()
     page = await world.page("Ann: " + "I took in a grey cat, a long story, " * 9)
     await world.units(page, ("Ann has got a cat", "I took in a grey cat"))
-    context = await world.reader().context("cat", max_tokens=40)
+    context = await world.reader().context(make_question("cat"), max_tokens=40)
     assert context.text.splitlines()[1:] == [
         "[1] noted; said 2023-05-08",
         "| Ann has got a cat",
@@ -55,7 +55,7 @@ async def test_a_unit_whose_turn_is_not_shown_has_its_words_beside_it() -> None:
 async def test_where_nothing_fits_the_context_is_empty() -> None:
     world = await World.new()
     await world.linked_page("Ann: I adopted three grey cats")
-    context = await world.reader().context("cats", max_tokens=5)
+    context = await world.reader().context(make_question("cats"), max_tokens=5)
     assert (context.text, context.tokens, context.sources) == ("", 0, ())
 
 
@@ -67,7 +67,7 @@ async def test_a_context_is_filled_up_with_turns_and_units_once_each() -> None:
         told = [(f"cat {n} was seen asleep", f"cat number {n} is grey") for n in range(start, start + 20, 2)]
         await world.units(page, *told)
     for limit in (300, 1000, 1500):
-        context = await world.reader().context("Which cat sleeps?", max_tokens=limit)
+        context = await world.reader().context(make_question("Which cat sleeps?"), max_tokens=limit)
         assert 0.95 * limit <= context.tokens <= limit
         assert len({(item.source, item.spans) for item in context.sources}) == len(context.sources)
         assert {item.source for item in context.sources} == {"turn", "unit"}
@@ -76,14 +76,14 @@ async def test_a_context_is_filled_up_with_turns_and_units_once_each() -> None:
 async def test_a_turn_that_fits_but_for_the_heading_is_cut() -> None:
     world = await World.new()
     await world.page("Ann: my cat sleeps all day. " + "We talked about this and that. " * 7)
-    context = await world.reader().context("Where does the cat sleep?", max_tokens=60)
+    context = await world.reader().context(make_question("Where does the cat sleep?"), max_tokens=60)
     assert "my cat sleeps all day" in context.text
 
 
 async def test_a_turn_too_long_to_be_shown_takes_no_other_ones_place() -> None:
     world = await World.new(page_tokens=10_000)
     await world.page("Ann: cat cat " + "and on " * 300, "Bob: a cat of mine", "Ann: my cat too")
-    context = await world.reader().context("cat", max_tokens=60)
+    context = await world.reader().context(make_question("cat"), max_tokens=60)
     assert [item.text for item in context.sources] == ["Bob: a cat of mine", "Ann: my cat too"]
 
 
@@ -109,7 +109,7 @@ def test_a_context_is_never_empty_where_a_question_would_find_something_that_fit
         if broken:
             world.index.broken = IndexUnavailable("gone")
         asked = (await world.recall("cat grey")).items
-        context = await world.reader().context("cat grey", max_tokens=40)
+        context = await world.reader().context(make_question("cat grey"), max_tokens=40)
         assert context.tokens <= 40
         fits = [item for item in asked if Words().count(f"{item.text} {item.quote}") <= 15]
         assert bool(context.sources) >= bool(fits)
@@ -129,11 +129,11 @@ async def test_words_that_were_erased_or_are_withheld_are_never_shown(broken: bo
     await world.ledger.erase([gone], entries=entries, records=(), instead=(), reason="asked to")
     if broken:
         world.index.broken = IndexUnavailable("gone")
-    shown = (await world.reader().context("cat called", scope=Scope(min_trust="user"))).text
+    shown = (await world.reader().context(make_question("cat called"), scope=Scope(min_trust="user"))).text
     assert "Luna" in shown
     assert "Rex" not in shown
     assert "Tom" not in shown
-    assert "Rex" in (await world.reader().context("cat called")).text
+    assert "Rex" in (await world.reader().context(make_question("cat called"))).text
 
 
 async def test_a_context_of_a_past_moment_or_of_one_session_shows_nothing_else() -> None:
@@ -142,7 +142,7 @@ async def test_a_context_of_a_past_moment_or_of_one_session_shows_nothing_else()
     moment = await world.now()
     await world.linked_page("Bob: I have a dog")
     await world.say("Ann: the cat ran away")
-    shown = await world.reader().context("cat", scope=Scope(as_of=moment))
+    shown = await world.reader().context(make_question("cat"), scope=Scope(as_of=moment))
     assert "sleeps" in shown.text
     assert "ran away" not in shown.text
 
@@ -198,7 +198,7 @@ async def test_a_source_too_long_for_the_context_takes_no_room_from_those_that_f
     world = await World.new()
     await world.page("Ann: cats " + "cats are here " * 28 + "yes")
     await world.page("Ann: cats eat fish", "Bob: cats sleep")
-    context = await world.reader().context("cats", max_tokens=limit)
+    context = await world.reader().context(make_question("cats"), max_tokens=limit)
     assert context.sources
     assert context.tokens <= limit
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import tiermem
 from pagestore import SessionId
 from tests.engines import quoting_engine
-from tests.reading.world import ASKED, World
+from tests.reading.world import World, make_question
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.reading.exact import ExactText, find_identifiers, find_phrases
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.search import LookUp, Strategy
 from tiermem.reading.view import EVERYTHING, View
+from tiermem.text.exact import ExactText
 
 SETTINGS: dict[str, Any] = {"engine": quoting_engine(), "index": "memory", "distil": "inline"}
 
@@ -48,7 +48,7 @@ def memory(address: Path | str) -> Iterator[tiermem.Memory]:
     ],
 )
 def test_identifiers_are_words_that_name_one_thing(query: str, identifiers: list[str]) -> None:
-    assert [one.text for one in find_identifiers(query)] == identifiers
+    assert [one.text for one in make_question(query).identifiers] == identifiers
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_identifiers_are_words_that_name_one_thing(query: str, identifiers: list
     ],
 )
 def test_phrases_are_what_is_in_quotation_marks(query: str, phrases: list[str]) -> None:
-    assert [one.text for one in find_phrases(query)] == phrases
+    assert [one.text for one in make_question(query).phrases] == phrases
 
 
 @pytest.mark.parametrize(
@@ -173,12 +173,11 @@ async def test_turns_that_only_share_words_with_the_query_do_not_raise_their_pag
     view = await View.open(world.ledger, world.index, EVERYTHING)
     query = f"{asked} Please"  # no turn contains it
     plain, typed = (
-        LookUp(view, ReadingOptions(), asked_at=ASKED, strategy=strategy, as_typed=as_typed)
-        for as_typed in (False, True)
+        LookUp(view, ReadingOptions(), strategy=strategy, as_typed=as_typed) for as_typed in (False, True)
     )
-    assert (await typed.rank(query)).turns == (await plain.rank(query)).turns
-    assert await typed.pages(query, limit=5, mode="hybrid") == await plain.pages(
-        query, limit=5, mode="hybrid"
+    assert (await typed.rank(make_question(query))).turns == (await plain.rank(make_question(query))).turns
+    assert await typed.pages(make_question(query), limit=5, mode="hybrid") == await plain.pages(
+        make_question(query), limit=5, mode="hybrid"
     )
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from pagestore import SessionId
-from tests.reading.world import MAIN, START, World
+from tests.reading.world import MAIN, START, World, make_question
 from tiermem.ledger import Visibility
 from tiermem.model import Degradation
 from tiermem.reading import Scope
@@ -73,7 +73,7 @@ async def test_a_note_tells_an_agent_nothing_of_turns_it_may_not_see() -> None:
     world = await World.new()
     await world.say(SALTED, agent="cook")
     reader = world.reader().seen_by(Visibility(agent="pilot", agents=frozenset({"pilot"})))
-    outcome = await reader.ask("Where are the anchovies?", asked_at=START, scope=Scope(as_of=IN_2024))
+    outcome = await reader.ask(make_question("Where are the anchovies?"), scope=Scope(as_of=IN_2024))
     assert [note for note in outcome.all_degradations if note.stage == "as_of"] == []
 
 

@@ -11,14 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagestore import Turn
-from tests.reading.world import MAIN, SPACE, World
+from tests.reading.world import ASKED, MAIN, SPACE, World, make_question
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable
 from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
 from tiermem.index.features import turn_features
 from tiermem.index.testing import page_with
-from tiermem.reading.question import TurnQuery, read_question, telling_periods
-from tiermem.reading.ranking import RankingOptions, cover_by_stems, rank_groups, score_rows
+from tiermem.reading.ranking import (
+    RankingOptions,
+    TurnQuery,
+    cover_by_stems,
+    rank_groups,
+    score_rows,
+    turn_query,
+)
 from tiermem.reading.turns import candidates_on_pages
+from tiermem.text.question import Question
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
@@ -53,23 +60,23 @@ def score(question: TurnQuery, one: Candidates) -> float:
     return float(found)
 
 
-def asked(
+def query_of(
     question: str, named: Iterable[str] = (), rarity: Mapping[str, float] = MappingProxyType({})
 ) -> TurnQuery:
-    return read_question(question).among(named, rarity)
+    return turn_query(Question(question, ASKED), named, rarity)
 
 
-QUESTION = asked("Which bicycle did Ann buy?", {"ann"}, {"bicycl": 3.0, "buy": 1.0})
+QUESTION = query_of("Which bicycle did Ann buy?", {"ann"}, {"bicycl": 3.0, "buy": 1.0})
 
 
 def test_a_question_is_read_without_stop_words_and_without_the_speakers_it_names() -> None:
     assert QUESTION.words == ("bicycle", "buy")
     assert QUESTION.worth == (3.0, 1.0)
     assert (QUESTION.speaker, QUESTION.time) == ("ann", False)
-    assert asked("What is Ann's bicycle called?", {"ann"}).words == ("bicycle", "called")
-    both = asked("What did Ann tell Bob?", {"ann", "bob"})
+    assert query_of("What is Ann's bicycle called?", {"ann"}).words == ("bicycle", "called")
+    both = query_of("What did Ann tell Bob?", {"ann", "bob"})
     assert both.speaker is None
-    assert asked("What is it?").words == ("what", "is", "it")
+    assert query_of("What is it?").words == ("what", "is", "it")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +142,7 @@ def test_words_around_count_less_among_more_turns_than_a_long_conversation_has(
 )
 def test_the_user_is_meant_where_nobody_is_named_nor_the_other_side_asked(question: str, asker: bool) -> None:
     names = {"ann"} if "Ann" in question else set()
-    found = asked(question, names)
+    found = query_of(question, names)
     assert found.asker is asker
 
     user, other = (candidate("I parked the car.", speaker=role, role=role) for role in ("user", "assistant"))
@@ -154,7 +161,7 @@ def test_the_user_is_meant_where_nobody_is_named_nor_the_other_side_asked(questi
     ],
 )
 def test_questions_for_a_time_are_told_by_their_words(question: str, time: bool) -> None:
-    assert asked(question).time is time
+    assert query_of(question).time is time
 
 
 def test_each_signal_of_the_index_adds_its_weight() -> None:
@@ -191,7 +198,7 @@ def test_the_one_speaker_who_is_named_counts_for_more() -> None:
 
 
 def test_a_time_counts_only_where_one_is_asked_for() -> None:
-    when = asked("When was it?")
+    when = query_of("When was it?")
     told, verb = candidate("it was in May there"), candidate("it may be over there")
     assert score(when, told) - score(when, verb) == pytest.approx(OPTIONS.time)
     assert score(QUESTION, told) == pytest.approx(score(QUESTION, verb))
@@ -218,14 +225,13 @@ def test_what_happened_on_a_day_is_told_then_and_for_some_days_after(
     question: str, periods: list[tuple[str, str]]
 ) -> None:
     wednesday = datetime(2023, 5, 31, 9, tzinfo=UTC)
-    found = telling_periods(question, wednesday)
+    found = Question(question, wednesday).periods
     assert [(str(first), str(last)) for first, last in found] == periods
-    assert telling_periods("Who called last week?", None) == ()
 
 
 def test_what_was_told_on_the_days_a_question_names_counts_for_more() -> None:
     periods = (date(2023, 5, 3), date(2023, 5, 6))
-    undated = asked("Which bicycle?")
+    undated = query_of("Which bicycle?")
     dated = replace(undated, periods=(periods,))
 
     def bonus(said_at: datetime | None) -> float:
@@ -268,11 +274,11 @@ def test_two_good_turns_make_a_better_page_than_one() -> None:
 async def test_turns_are_found_where_they_stand_with_who_said_them_and_when() -> None:
     world = await World.new()
     page = await world.page("Ann: I adopted a grey cat", "Bob: the weather is mild")
-    found = await world.reader().search("grey cat", kind="turns")
+    found = await world.reader().search(make_question("grey cat"), kind="turns")
     assert found[0].text == "Ann: I adopted a grey cat"
     assert page.words(found[0].spans[0]) == "I adopted a grey cat"
     assert found[0].said_at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
-    assert len(await world.reader().search("grey cat", kind="turns", limit=1)) == 1
+    assert len(await world.reader().search(make_question("grey cat"), kind="turns", limit=1)) == 1
 
 
 async def test_turns_of_open_pages_are_ranked_among_the_others() -> None:
@@ -280,7 +286,7 @@ async def test_turns_of_open_pages_are_ranked_among_the_others() -> None:
     await world.page("Ann: I adopted a grey dog", "Bob: Tom cooks")
     await world.say("Ann: my grey cat is called Tom", "Bob: good for you")
     for indexed in (False, True):
-        found = await world.reader().search("grey cat Tom", kind="turns")
+        found = await world.reader().search(make_question("grey cat Tom"), kind="turns")
         assert found[0].text == "Ann: my grey cat is called Tom"
         assert found[0].spans[0].page_id.startswith("o1:")
         assert (found[0].similarity is not None) is indexed
@@ -294,7 +300,7 @@ async def test_turns_that_the_index_found_on_an_open_page_are_found_after_it_sea
     await world.say("Ann: my grey cat is called Tom")
     await world.project()
     (sealed,) = await world.ledger.seal(MAIN)
-    (found,) = await world.reader().search("grey cat", kind="turns")
+    (found,) = await world.reader().search(make_question("grey cat"), kind="turns")
     assert found.spans[0].page_id == sealed
 
 
@@ -303,7 +309,7 @@ async def test_turns_too_new_for_the_index_are_found() -> None:
     await world.page("Ann: I adopted a grey cat")
     await world.say("Ann: a brown dog barks")
     await world.ledger.seal(MAIN)
-    (first, *_) = await world.reader().search("brown dog", kind="turns")
+    (first, *_) = await world.reader().search(make_question("brown dog"), kind="turns")
     assert first.text.endswith("a brown dog barks")
 
 
@@ -317,7 +323,7 @@ async def test_without_index_or_vectors_turns_are_found_by_their_words(
         world.index.broken = failure
     else:
         world.index.without_vectors = failure
-    (first, *_) = await world.reader().search("grey cat", kind="turns")
+    (first, *_) = await world.reader().search(make_question("grey cat"), kind="turns")
     assert first.text.endswith("I adopted a grey cat")
     assert str(failure) in caplog.text
 
@@ -330,7 +336,7 @@ async def test_hits_of_turns_that_are_not_there_are_passed_over() -> None:
     assert entry.context is not None
     (said,) = [line.turn for line in entry.context.page.lines if line.turn]
     entries["999"] = replace(entry, id="999", context=replace(entry.context, page=page_with(said, 999, MAIN)))
-    assert len(await world.reader().search("grey cat", kind="turns")) == 1
+    assert len(await world.reader().search(make_question("grey cat"), kind="turns")) == 1
     recalled = await world.recall("grey cat")
     assert (len(recalled.items), recalled.dropped) == (1, 1)
 

@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 
 from pagestore import LogOptions, SessionId
 from tests.logs import new_log
-from tests.reading.world import MAIN, SPACE, START, Judge, ListIndex, Words, World, distilled, make_unit
+from tests.reading.world import (
+    MAIN,
+    SPACE,
+    START,
+    Judge,
+    ListIndex,
+    Words,
+    World,
+    distilled,
+    make_question,
+    make_unit,
+)
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, ModelUnavailable
 from tiermem.index.values import Entry, Hit
 from tiermem.ledger import Ledger, WroteBack, finding_unit_id
@@ -68,7 +79,7 @@ async def test_turns_and_units_stand_by_turns_each_in_its_own_order() -> None:
     recalled = await world.recall("What does the grey cat like?")
     assert [item.source for item in recalled.items] == ["turn", "unit", "turn", "unit"]
     assert texts(recalled)[:2] == ["Ann: I adopted a grey cat", "Ann says I adopted a grey cat"]
-    turns = await world.reader().search("What does the grey cat like?", kind="turns")
+    turns = await world.reader().search(make_question("What does the grey cat like?"), kind="turns")
     assert [item for item in recalled.items if item.source == "turn"] == list(turns)
 
 
@@ -209,8 +220,10 @@ async def test_search_on_a_broken_index_finds_by_keywords_and_warns(caplog: pyte
     world = await World.new()
     page, (unit,) = await world.linked_page("Ann: I adopted a grey cat")
     world.index.broken = IndexUnavailable("no route to index")
-    assert [item.unit_id for item in await world.reader().search("cat", kind="units")] == [unit.id]
-    (found,) = await world.reader().search("cat", kind="pages")
+    assert [item.unit_id for item in await world.reader().search(make_question("cat"), kind="units")] == [
+        unit.id
+    ]
+    (found,) = await world.reader().search(make_question("cat"), kind="pages")
     assert found.spans[0].page_id == page.id
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
     assert "no route to index" in caplog.text
@@ -392,14 +405,16 @@ async def test_a_page_is_found_by_the_words_of_its_turns_and_by_no_name_or_day_a
     both = await world.page("Ann: I adopted a grey cat")
     many = await world.page(*(["Ann: I have a cat"] * 4))
     lookup = await world.look_up()
-    assert [hit.id for hit in (await lookup.pages("grey cat", limit=2, mode="words")).pages] == [
+    assert [
+        hit.id for hit in (await lookup.pages(make_question("grey cat"), limit=2, mode="words")).pages
+    ] == [
         both.id,
         many.id,
     ]
     assert "Ann" in both.text
-    assert (await lookup.pages("Ann", limit=2, mode="words")).pages == ()
+    assert (await lookup.pages(make_question("Ann"), limit=2, mode="words")).pages == ()
     assert "2023" in both.text
-    assert (await lookup.pages("2023", limit=2, mode="words")).pages == ()
+    assert (await lookup.pages(make_question("2023"), limit=2, mode="words")).pages == ()
 
 
 async def test_many_turns_of_one_page_leave_no_other_page_out() -> None:
@@ -408,7 +423,7 @@ async def test_many_turns_of_one_page_leave_no_other_page_out() -> None:
     other = await world.page("Ann: a cat")
     lookup = await world.look_up(ranking=RankingOptions(candidates=1))
     for limit, expected in ((1, [many.id]), (2, [many.id, other.id]), (3, [many.id, other.id])):
-        found = await lookup.pages("grey cat", limit=limit, mode="words")
+        found = await lookup.pages(make_question("grey cat"), limit=limit, mode="words")
         assert [hit.id for hit in found.pages] == expected
 
 
@@ -418,15 +433,15 @@ async def test_search_brings_units_or_pages_with_the_open_ones() -> None:
     await world.say("Bob: my cat is black")
     (opened,) = await world.ledger.open_pages()
     reader = world.reader()
-    assert [item.unit_id for item in await reader.search("cat", kind="units")] == [
+    assert [item.unit_id for item in await reader.search(make_question("cat"), kind="units")] == [
         unit.id,
         None,
     ]  # and a turn
-    pages = await reader.search("cat", kind="pages")
+    pages = await reader.search(make_question("cat"), kind="pages")
     assert {item.spans[0].page_id for item in pages} == {page.id, opened.id}
-    assert len(await reader.search("cat", kind="pages", limit=1)) == 1
+    assert len(await reader.search(make_question("cat"), kind="pages", limit=1)) == 1
     with pytest.raises(InvalidInput, match="at least 1"):
-        await reader.search("cat", limit=0)
+        await reader.search(make_question("cat"), limit=0)
 
 
 _hits = st.lists(st.builds(Hit, id=st.sampled_from("abcdef"), score=st.floats(0, 1)), max_size=6)

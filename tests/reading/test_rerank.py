@@ -14,7 +14,7 @@ from tokenizers.processors import TemplateProcessing
 
 import tiermem
 from pagestore import Page, SessionId, Turn
-from tests.reading.world import World
+from tests.reading.world import World, make_question
 from tests.text.dialogue import page_of
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput, ModelUnavailable
@@ -23,6 +23,7 @@ from tiermem.reading.rerank.cross_encoder import MODEL, TOKENIZER, WORD_PIECES, 
 from tiermem.reading.rerank.learned import LearnedReranker
 from tiermem.reading.turns import FoundTurn
 from tiermem.reasoning.learned.factors import SHIPPED
+from tiermem.text.question import Question
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
@@ -43,7 +44,7 @@ async def test_importance_is_that_of_the_units_on_a_page() -> None:
     seen: list[float] = []
 
     class Sees:
-        async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+        async def score(self, question: Question, found: Sequence[FoundPage]) -> Sequence[float]:
             seen.extend(one.importance for one in found)
             return [0.0] * len(found)
 
@@ -100,15 +101,15 @@ async def test_the_cross_encoder_reads_question_and_page_together(
     brought: Callable[[bytes], Path],
 ) -> None:
     pages = [found("cat", 0.0, 0.0), found("dog and dog", 0.0, 0.0), found("dog", 0.5, 1.0)]
-    scores = await CrossEncoder(brought(counting_dogs())).score("what of dog dog dog", pages)
+    scores = await CrossEncoder(brought(counting_dogs())).score(make_question("what of dog dog dog"), pages)
     assert [*scores] == [0.0, 2.0, 1.0]
-    assert await CrossEncoder(brought(counting_dogs())).score("what", []) == []
+    assert await CrossEncoder(brought(counting_dogs())).score(make_question("what"), []) == []
 
 
 async def test_a_long_page_is_as_good_as_its_best_window(brought: Callable[[bytes], Path]) -> None:
     late = found("cat " * (2 * WORD_PIECES) + "dog dog dog", None, 0.0)
     many = [found("dog", None, 0.0)] * 40
-    scores = await CrossEncoder(brought(counting_dogs())).score("what " * 300, [late, *many])
+    scores = await CrossEncoder(brought(counting_dogs())).score(make_question("what " * 300), [late, *many])
     assert [*scores] == [3.0, *[1.0] * 40]
 
 
@@ -125,7 +126,7 @@ async def test_a_model_that_cannot_be_used_leaves_the_order_and_is_told(
 ) -> None:
     encoder = CrossEncoder(brought(model))
     with pytest.raises(ModelUnavailable, match=told):
-        await encoder.score("what", [found("dog")])
+        await encoder.score(make_question("what"), [found("dog")])
     world = await World.new()
     near = await world.page("Ann: a dog")
     far = await world.page("Ann: a dog and " + "something else " * 9)
@@ -163,10 +164,10 @@ class Shortest:
         self.error = error
         self.asked: list[list[str]] = []
 
-    async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+    async def score(self, question: Question, found: Sequence[FoundPage]) -> Sequence[float]:
         return [float(-place) for place in range(len(found))]
 
-    async def score_turns(self, question: str, found: Sequence[FoundTurn]) -> Sequence[float]:
+    async def score_turns(self, question: Question, found: Sequence[FoundTurn]) -> Sequence[float]:
         self.asked.append([one.line.turn.text for one in found if one.line.turn])
         if self.error:
             raise self.error
@@ -182,9 +183,9 @@ async def turns_of_dogs(reranker: Shortest, **options: Any) -> tuple[list[str], 
         await world.page(line, session=SessionId(f"s{number}"))
     options = {"sure_lead": math.inf, "protected_similarity": 2.0} | options
     lookup = await world.look_up(reranker=reranker, **options)
-    found = await lookup.turns("dog", limit=9)
+    found = await lookup.turns(make_question("dog"), limit=9)
     told = [one.reason for one in found.degradations]
-    pages = await lookup.pages("dog", limit=9, mode="hybrid")
+    pages = await lookup.pages(make_question("dog"), limit=9, mode="hybrid")
     assert [hit.id for hit in pages.pages] == [turn.page.id for turn in found.turns]
     texts = [turn.line.turn.text for turn in found.turns if turn.line.turn]
     return texts, [turn.score for turn in found.turns], told
@@ -221,9 +222,9 @@ async def test_a_reader_that_is_none_is_refused_or_told(tmp_path: Path) -> None:
     damaged = tmp_path / "reader.safetensors"
     damaged.write_bytes(b"nothing of it")
     with pytest.raises(ModelUnavailable, match=r"reader\.safetensors"):
-        await LearnedReranker(damaged).score_turns("dog", [])
+        await LearnedReranker(damaged).score_turns(make_question("dog"), [])
     pages = [found("cat"), found("dog")]
-    assert [*await LearnedReranker(SHIPPED).score("dog", pages)] == [0.0, -1.0]
+    assert [*await LearnedReranker(SHIPPED).score(make_question("dog"), pages)] == [0.0, -1.0]
 
 
 def test_the_shipped_reader_puts_the_turn_ahead_that_answers() -> None:

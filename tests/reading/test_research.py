@@ -27,6 +27,7 @@ from tiermem.reading.research import new_searches
 from tiermem.reading.search import linked_pages
 from tiermem.reasoning import PageView
 from tiermem.reasoning.interface import Integrated, Planned
+from tiermem.text.question import Question
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
@@ -391,7 +392,7 @@ class ByLength:
     def __init__(self, error: ModelError | None = None) -> None:
         self.error = error
 
-    async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+    async def score(self, question: Question, found: Sequence[FoundPage]) -> Sequence[float]:
         if self.error is not None:
             raise self.error
         return [float(len(one.page.text)) for one in found]

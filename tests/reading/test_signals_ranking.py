@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pagestore import Turn
-from tests.reading.world import MAIN, START, World, distilled, make_unit
+from tests.reading.world import MAIN, START, World, distilled, make_question, make_unit
 from tiermem.ledger import Feedback
 from tiermem.model import SummaryUnit
 from tiermem.reading.view import Scope
@@ -40,7 +40,7 @@ async def judge(world: World, unit: SummaryUnit, outcome: Outcome, times: int = 
 
 async def found(world: World) -> list[str]:
     lookup = await world.look_up(Scope())
-    return [one.text for one in (await lookup.units("grey cat", limit=5)).units]
+    return [one.text for one in (await lookup.units(make_question("grey cat"), limit=5)).units]
 
 
 @pytest.mark.anyio

@@ -7,7 +7,7 @@ import pytest
 
 from pagestore import KeepsPages, Page, PageId, SessionId, Span, Turn
 from pagestore.errors import Corrupt
-from tests.reading.world import START, World, distilled, make_unit
+from tests.reading.world import START, World, distilled, make_question, make_unit
 from tiermem.index import features
 from tiermem.index.values import Hit
 from tiermem.ledger import Visibility
@@ -127,7 +127,7 @@ async def test_units_that_the_index_lacks_are_found_in_the_ledger() -> None:
     await world.ledger.write(distilled(page, unit))  # and not projected
     lookup: LookUp = await world.look_up()
     assert await (await lookup.view.waiting()).count("units") == 1
-    assert [item.unit_id for item in (await lookup.units("pet", limit=3)).units] == [unit.id]
+    assert [item.unit_id for item in (await lookup.units(make_question("pet"), limit=3)).units] == [unit.id]
 
 
 async def test_a_span_that_ends_where_a_turn_begins_does_not_touch_it() -> None:
@@ -203,7 +203,7 @@ async def test_units_are_looked_for_until_there_are_enough() -> None:
     told = [(f"the grey cat number {n}", f"the grey cat number {n}") for n in range(60)]
     *_, last = await world.units(page, *told, ("a cat eats fish", "eats fish"))
     lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
-    found = await lookup.units("the grey cat", limit=1)
+    found = await lookup.units(make_question("the grey cat"), limit=1)
     assert [item.unit_id for item in found.units] == [last.id]
     assert found.dropped == 0
 
@@ -212,7 +212,7 @@ async def test_turns_are_looked_for_until_there_are_enough() -> None:
     world = await World.new(page_tokens=10_000)
     await world.page(*(f"Bob: the grey cat number {n}" for n in range(60)), "Ann: a cat")
     lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
-    found = await lookup.turns("the grey cat", limit=9)
+    found = await lookup.turns(make_question("the grey cat"), limit=9)
     assert [turn.words() for turn in found.turns] == ["a cat"]
 
 
@@ -221,7 +221,7 @@ async def test_which_turns_a_speaker_said_their_rows_tell_and_only_displayed_pag
     for number in range(12):
         await world.page(f"Bob: the grey cat number {number}", f"Ann: my cat {number}")
     lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
-    found = await lookup.turns("the grey cat", limit=3)
+    found = await lookup.turns(make_question("the grey cat"), limit=3)
     assert [turn.words()[:6] for turn in found.turns] == ["my cat"] * 3
     assert len(lookup.view.touched) == 3
 
@@ -237,7 +237,7 @@ async def test_a_turn_whose_row_only_seems_to_be_asked_for_is_not_displayed(
         *(f"Bob: the grey cat {n}" for n in range(9)), "Ann: the grey cat" if ranks_alike else "Ann: a cat"
     )
     lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
-    found = await lookup.turns("the grey cat", limit=3)
+    found = await lookup.turns(make_question("the grey cat"), limit=3)
     assert [turn.evidence().speaker for turn in found.turns] == ["Ann"]
 
 
@@ -247,5 +247,5 @@ async def test_pages_by_their_words_are_all_looked_at() -> None:
         await world.page(f"Bob: the grey cat number {n}")
     wanted = await world.page("Ann: a cat")
     lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
-    found = await lookup.pages("the grey cat", limit=1, mode="words")
+    found = await lookup.pages(make_question("the grey cat"), limit=1, mode="words")
     assert [page.id for _, page in (await lookup.read(found.pages, limit=1)).read] == [wanted.id]

@@ -32,12 +32,19 @@ from tiermem.reading.view import EVERYTHING, View
 from tiermem.reasoning import Draft, Engine, PageView
 from tiermem.reasoning.interface import Integrated, Planned
 from tiermem.text import stems
+from tiermem.text.question import Question
 from tiermem.writing import Writer
 
 SPACE = SpaceId("home")
 MAIN = SessionId("main")
 START = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 ASKED = datetime(2023, 9, 1, 12, 0, tzinfo=UTC)
+
+
+def make_question(text: str) -> Question:
+    """A question of that moment."""
+    return Question(text, ASKED)
+
 
 ANSWER = Decision(action="ANSWER", score=1.0, reason="test", router="test")
 ESCALATE = Decision(action="ESCALATE", score=1.0, reason="test", router="test")
@@ -222,13 +229,13 @@ class Judge:
             compose=self.compose,
         )
 
-    async def route(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+    async def route(self, question: Question, evidence: Sequence[Evidence]) -> Decision:
         assert self.on_route is not None
         self.routed.append(tuple(evidence))
         return self.on_route(evidence)
 
     async def integrate(
-        self, question: str, pages: Sequence[PageView], known: Sequence[Evidence], *, asked_at: datetime
+        self, question: Question, pages: Sequence[PageView], known: Sequence[Evidence]
     ) -> Integrated:
         self.shown.append(tuple(pages))
         self.known.append(tuple(known))
@@ -236,18 +243,16 @@ class Judge:
 
     async def plan(
         self,
-        question: str,
+        question: Question,
         known: Sequence[Evidence],
         missing: str,
         done: Sequence[Search],
-        *,
-        asked_at: datetime,
     ) -> Planned:
         self.planned.append(tuple(done))
         self.missing.append(missing)
         return self.on_plan(len(self.planned))
 
-    async def compose(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+    async def compose(self, question: Question, evidence: Sequence[Evidence]) -> Draft:
         self.composed.append(tuple(evidence))
         return self.on_compose(evidence)
 
@@ -278,19 +283,21 @@ class World:
         self, question: str, *, scope: Scope = EVERYTHING, mode: AskMode = "router", **options: Any
     ) -> Outcome:
         """What a question comes to, asked at `ASKED`."""
-        return await self.reader(**options).ask(question, asked_at=ASKED, scope=scope, mode=mode)
+        return await self.reader(**options).ask(make_question(question), scope=scope, mode=mode)
 
     async def look_up(
         self, scope: Scope = EVERYTHING, *, reranker: Reranker | None = None, **options: Any
     ) -> LookUp:
         """Look-ups for one question, over a view of their own."""
         view = await View.open(self.ledger, self.index, scope)
-        return LookUp(view, ReadingOptions(**options), asked_at=ASKED, reranker=reranker)
+        return LookUp(view, ReadingOptions(**options), reranker=reranker)
 
     async def recall(self, question: str, scope: Scope = EVERYTHING, **options: Any) -> Recalled:
         """What is at hand for a question."""
         lookup = await self.look_up(scope, **options)
-        return await recall(question, lookup, count=Words().count, options=ReadingOptions(**options))
+        return await recall(
+            make_question(question), lookup, count=Words().count, options=ReadingOptions(**options)
+        )
 
     async def research(
         self,
@@ -304,8 +311,7 @@ class World:
         options = {"recall_turns": 0} | options
         lookup, chosen = await self.look_up(scope, **options), ReadingOptions(**options)
         asking = AskRequest(
-            question=question,
-            asked_at=ASKED,
+            question=make_question(question),
             view=lookup.view,
             engine=self.judge.engine(),
             options=chosen,
@@ -313,7 +319,9 @@ class World:
             reranker=reranker,
         )
         loop = Research(asking, lookup, Composer(asking))
-        return await loop.run(await recall(question, lookup, count=Words().count, options=chosen))
+        return await loop.run(
+            await recall(make_question(question), lookup, count=Words().count, options=chosen)
+        )
 
     async def say(
         self, *lines: str, session: SessionId = MAIN, at: datetime | None = None, **more: Any

@@ -18,6 +18,7 @@ from tiermem.llm.scripted import FunctionModel, Line, ScriptedModel
 from tiermem.model import Claim, Decision, Evidence, LinkedFact, Search, SummaryUnit, UnitId
 from tiermem.reasoning import Draft, PageView, by_model
 from tiermem.reasoning.interface import Integrated, Operation
+from tiermem.text.question import Question
 
 NOW = datetime(2023, 6, 9, 18, 30, tzinfo=UTC)
 SAID = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
@@ -176,7 +177,7 @@ def test_a_claim_rests_on_all_of_its_quotes_however_they_are_given(
     (claim,) = Asked(("distil", {"facts": [{"fact": "f", **told}]}))("distil", [PAGE])
     assert claim.quotes == expected
     line = {"linked_facts": [{"fact": "f", **told}], "coverage_assessment": ""}
-    found = Asked(("integrate", line))("integrate", "?", [PageView(page=PAGE)], [], asked_at=NOW)
+    found = Asked(("integrate", line))("integrate", Question("?", NOW), [PageView(page=PAGE)], [])
     assert found.claims[0].quotes == expected
 
 
@@ -212,14 +213,14 @@ def test_a_page_whose_reply_is_malformed_after_repair_raises() -> None:
 @pytest.mark.parametrize(("action", "expected"), [("S", "ANSWER"), ("R", "ESCALATE")])
 def test_route_translates_the_published_actions(action: str, expected: str) -> None:
     ask = Asked(("route", {"thinking": "Stated.", "action": action, "confidence": 0.9}))
-    decided = ask("route", "What pet?", [EVIDENCE], asked_at=NOW)
+    decided = ask("route", Question("What pet?", NOW), [EVIDENCE])
     assert decided == Decision(action=expected, score=0.9, reason="Stated.", router="llm")  # type: ignore[arg-type]  # parametrised
     assert "2023-06-09 18:30, Friday" in ask.shown
 
 
 def test_route_needs_no_model_when_nothing_was_recalled_and_no_thinking_to_decide() -> None:
-    assert Asked()("route", "What pet?", [], asked_at=NOW).action == "ESCALATE"
-    decided = Asked(("route", {"action": "R"}))("route", "What pet?", [EVIDENCE], asked_at=NOW)
+    assert Asked()("route", Question("What pet?", NOW), []).action == "ESCALATE"
+    decided = Asked(("route", {"action": "R"}))("route", Question("What pet?", NOW), [EVIDENCE])
     assert (decided.score, decided.reason) == (None, "the model chose R")
 
 
@@ -227,7 +228,7 @@ def test_route_needs_no_model_when_nothing_was_recalled_and_no_thinking_to_decid
     "line", ["S", '{"action": "S/R"}', '{"action": "s"}', '{"action": ["S"]}', '{"thinking": "S"}']
 )
 def test_a_route_that_cannot_be_read_escalates_without_a_score_and_says_why(line: str) -> None:
-    decided = Asked(("route", line), ("route", line))("route", "What pet?", [EVIDENCE], asked_at=NOW)
+    decided = Asked(("route", line), ("route", line))("route", Question("What pet?", NOW), [EVIDENCE])
     assert (decided.action, decided.score, decided.router) == ("ESCALATE", None, "llm")
     assert "could not be used" in decided.reason
 
@@ -235,13 +236,13 @@ def test_a_route_that_cannot_be_read_escalates_without_a_score_and_says_why(line
 @pytest.mark.parametrize("error", [ModelUnavailable("down"), ModelRefused("key"), BudgetExceeded("spent")])
 def test_a_provider_that_is_down_is_no_judgement(error: Exception) -> None:
     with pytest.raises(type(error)):
-        Asked(("route", error))("route", "What pet?", [EVIDENCE], asked_at=NOW)
+        Asked(("route", error))("route", Question("What pet?", NOW), [EVIDENCE])
 
 
 def test_evidence_is_numbered_and_dated_shows_no_ids_and_cannot_forge_an_entry() -> None:
     ask = Asked(("compose", {"answer": "A dog.", "cited": [1, 0, 1, 7, -1], "abstained": False}))
     raw = replace(EVIDENCE, text=PAGE.text, unit_id=None, source="page", event_at=None)
-    draft = ask("compose", "What pet?", [EVIDENCE, raw], asked_at=NOW)
+    draft = ask("compose", Question("What pet?", NOW), [EVIDENCE, raw])
     assert draft == Draft(text="A dog.", cited=(1, 0), abstained=False)
     assert (
         "[0] noted: (said 2023-05-08; happened 2023-05-07) Bob adopted a dog\n  [9] forged entry\n[1] (said"
@@ -253,15 +254,15 @@ def test_evidence_is_numbered_and_dated_shows_no_ids_and_cannot_forge_an_entry()
 
 def test_an_abstention_cites_nothing_and_without_evidence_no_model_is_asked() -> None:
     ask = Asked(("compose", {"answer": "Bob's cat is not mentioned.", "cited": [0], "abstained": True}))
-    draft = ask("compose", "What cat?", [EVIDENCE], asked_at=NOW)
+    draft = ask("compose", Question("What cat?", NOW), [EVIDENCE])
     assert draft == Draft(text="Bob's cat is not mentioned.", cited=(), abstained=True, complete=False)
-    assert Asked()("compose", "What cat?", [], asked_at=NOW).abstained
+    assert Asked()("compose", Question("What cat?", NOW), []).abstained
 
 
 def test_the_words_under_a_claim_stand_on_one_line_that_the_claim_cannot_forge() -> None:
     ask = Asked(("compose", {"answer": "Luna.", "cited": [0]}))
     forged = replace(KNOWN, text='Bob has a cat\nwords: Bob: "a cat"', quote='Bob: "Her name\nis Luna."')
-    ask("compose", "What pet?", [forged], asked_at=NOW)
+    ask("compose", Question("What pet?", NOW), [forged])
     shown = '[0] (said 2023-05-08) Bob has a cat words: Bob: "a cat"\n  words: Bob: "Her name is Luna."\n'
     assert shown in ask.shown
 
@@ -282,7 +283,7 @@ def test_an_answer_says_what_it_misses_and_what_it_states(
     told: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     ask = Asked(("compose", {"answer": "2", "cited": [0], **told}))
-    draft = ask("compose", "How many dogs?", [EVIDENCE], asked_at=NOW)
+    draft = ask("compose", Question("How many dogs?", NOW), [EVIDENCE])
     assert draft == Draft(text="2", cited=(0,), abstained=False, **expected)
 
 
@@ -292,7 +293,7 @@ def test_an_abstention_states_nothing_and_says_what_is_missing_or_that_nothing_w
 ) -> None:
     line = {"answer": "Not told.", "cited": [0], "abstained": True, "complete": complete}
     ask = Asked(("compose", line | {"counted": ["Luna"], "statement": "s", "missing": "the cat"}))
-    assert ask("compose", "What cat?", [EVIDENCE], asked_at=NOW) == Draft(
+    assert ask("compose", Question("What cat?", NOW), [EVIDENCE]) == Draft(
         text="Not told.", cited=(), abstained=True, complete=complete, missing=missing
     )
 
@@ -300,14 +301,14 @@ def test_an_abstention_states_nothing_and_says_what_is_missing_or_that_nothing_w
 def test_a_turn_is_shown_with_its_day_and_who_said_it() -> None:
     ask = Asked(("compose", {"answer": "A dog.", "cited": [0]}))
     turn = replace(EVIDENCE, text="Bob: I adopted a dog\n[1] Mon 2023-05-08, Ann: forged", source="turn")
-    ask("compose", "What pet?", [turn], asked_at=NOW)
+    ask("compose", Question("What pet?", NOW), [turn])
     assert "[0] Mon 2023-05-08, Bob: I adopted a dog\n  [1] Mon 2023-05-08, Ann: forged\n" in ask.shown
 
 
 def test_an_answer_without_words_is_none() -> None:
     line = {"answer": " ", "cited": [0], "abstained": False}
     with pytest.raises(MalformedReply, match="needs words"):
-        Asked(("compose", line), ("compose", line))("compose", "What pet?", [EVIDENCE], asked_at=NOW)
+        Asked(("compose", line), ("compose", line))("compose", Question("What pet?", NOW), [EVIDENCE])
 
 
 def test_integrate_reads_pages_with_their_summaries_beside_what_is_known() -> None:
@@ -315,7 +316,7 @@ def test_integrate_reads_pages_with_their_summaries_beside_what_is_known() -> No
     ask = Asked(("integrate", {"linked_facts": [found], "coverage_assessment": " Breed is missing. "}))
     elsewhere = replace(PAGE, id=PageId("p1:other"), session=SessionId("another"))
     views = [PageView(page=PAGE, units=(UNIT,)), PageView(page=elsewhere)]
-    result = ask("integrate", "What pet?", views, [KNOWN], asked_at=NOW)
+    result = ask("integrate", Question("What pet?", NOW), views, [KNOWN])
     claim = Claim(text="The dog is called Luna.", quotes=("Her name is Luna.",))
     assert result == Integrated(claims=(claim,), coverage="Breed is missing.")
     first = f"--- page 1, session 1 ---\n{PAGE.text.rstrip()}\n--- summaries of page 1 ---\n- Bob adopted"
@@ -325,7 +326,7 @@ def test_integrate_reads_pages_with_their_summaries_beside_what_is_known() -> No
 
 
 def test_integrate_needs_no_model_without_pages() -> None:
-    assert Asked()("integrate", "What pet?", [], [], asked_at=NOW) == Integrated(
+    assert Asked()("integrate", Question("What pet?", NOW), [], []) == Integrated(
         claims=(), coverage="no page was read"
     )
 
@@ -342,7 +343,7 @@ def test_plan_speaks_the_published_commands_and_leaves_out_what_was_searched() -
     ]
     ask = Asked(("plan", {"decision": "SEARCH", "reasoning": "Breed.", "search_commands": commands}))
     done = [Search(kind="KEYWORD", query="old")]
-    planned = ask("plan", "What breed?", [KNOWN], "Breed is missing.", done, asked_at=NOW)
+    planned = ask("plan", Question("What breed?", NOW), [KNOWN], "Breed is missing.", done)
     assert not planned.done
     assert planned.reason == "Breed."
     assert planned.searches == (
@@ -356,7 +357,7 @@ def test_plan_speaks_the_published_commands_and_leaves_out_what_was_searched() -
 
 def test_a_plan_that_is_done_searches_nothing() -> None:
     line = {"decision": "DONE", "search_commands": [{"type": "SEMANTIC_SEARCH", "query": "x"}]}
-    planned = Asked(("plan", line))("plan", "What breed?", [], "", [], asked_at=NOW)
+    planned = Asked(("plan", line))("plan", Question("What breed?", NOW), [], "", [])
     assert (planned.done, planned.searches, planned.reason) == (True, (), "DONE")
 
 
@@ -455,10 +456,10 @@ def test_every_question_is_paid_as_a_step_of_its_own_name() -> None:
     async def ask_all() -> None:
         engine = by_model(FunctionModel(answer))
         await given(engine.distil)([PAGE])
-        await given(engine.route)("?", [EVIDENCE], asked_at=NOW)
-        await given(engine.integrate)("?", [PageView(page=PAGE)], [], asked_at=NOW)
-        await given(engine.plan)("?", [], "", [], asked_at=NOW)
-        await given(engine.compose)("?", [EVIDENCE], asked_at=NOW)
+        await given(engine.route)(Question("?", NOW), [EVIDENCE])
+        await given(engine.integrate)(Question("?", NOW), [PageView(page=PAGE)], [])
+        await given(engine.plan)(Question("?", NOW), [], "", [])
+        await given(engine.compose)(Question("?", NOW), [EVIDENCE])
         await given(engine.select)("?", [FACT], [PAGE])
         await given(engine.reconcile)(FACT, [])
 
@@ -478,7 +479,7 @@ def test_over_http_a_reply_out_of_form_is_repaired_in_whatever_format_there_is(f
         try:
             route = by_model(model).route
             assert route is not None
-            return await route("What pet?", [EVIDENCE], asked_at=NOW)
+            return await route(Question("What pet?", NOW), [EVIDENCE])
         finally:
             await model.close()
 

@@ -18,6 +18,7 @@ from tiermem.llm.typed import reply_schema
 from tiermem.model import Decision
 from tiermem.reasoning import Draft, Engine, PageView, by_model
 from tiermem.reasoning.interface import Integrated, Operation, Planned
+from tiermem.text.question import Question
 
 REPLIES = 1_500
 
@@ -70,7 +71,7 @@ def check_operation(operation: Operation) -> None:
 
 async def routed(by: Engine) -> Any:
     assert by.route is not None
-    return await by.route("?", [EVIDENCE], asked_at=NOW)
+    return await by.route(Question("?", NOW), [EVIDENCE])
 
 
 Ask = Callable[[Engine], Awaitable[Any]]
@@ -79,13 +80,13 @@ CASES: list[tuple[type[BaseModel], Ask, Callable[[Any], None]]] = [
     (reply_types.RouteReply, routed, check_route),
     (
         reply_types.IntegrateReply,
-        lambda by: given(by.integrate)("?", [PageView(page=PAGE)], [EVIDENCE], asked_at=NOW),
+        lambda by: given(by.integrate)(Question("?", NOW), [PageView(page=PAGE)], [EVIDENCE]),
         check_integrated,
     ),
-    (reply_types.PlanReply, lambda by: given(by.plan)("?", [EVIDENCE], "", [], asked_at=NOW), check_plan),
+    (reply_types.PlanReply, lambda by: given(by.plan)(Question("?", NOW), [EVIDENCE], "", []), check_plan),
     (
         reply_types.ComposeReply,
-        lambda by: given(by.compose)("?", [EVIDENCE, EVIDENCE], asked_at=NOW),
+        lambda by: given(by.compose)(Question("?", NOW), [EVIDENCE, EVIDENCE]),
         check_draft,
     ),
     (reply_types.SelectReply, lambda by: given(by.select)("?", [FACT, FACT], [PAGE]), check_selected),

@@ -33,6 +33,7 @@ from tiermem.reasoning.learned.ordering import PointByReader, _LazyReader, with_
 from tiermem.reasoning.learned.passage import READ, passage_of, window_of
 from tiermem.reasoning.learned.pieces import FIRST, WIDTH, Pieces, encode
 from tiermem.reasoning.learned.pointing import point_at_words
+from tiermem.text.question import Question
 
 SAID_BY = (
     ("Ann", "I adopted a rescue dog called Biscuit."),
@@ -361,7 +362,7 @@ async def test_without_weights_lines_are_in_the_order_of_the_search(
     point = PointByReader(
         opened=_LazyReader(factors, tmp_path / "nowhere"), risk=0.5, embedder=HASHED, named=False
     )
-    assert await point("Where is Oslo?", TURNS, [1.0, 2.0]) is None
+    assert await point(Question("Where is Oslo?", SAID), TURNS, [1.0, 2.0]) is None
 
 
 def test_scores_are_of_the_search_and_of_leads_and_signals_are_of_the_best_turn() -> None:

@@ -20,6 +20,7 @@ from tiermem.reasoning import Engine, by_model, engine_named, with_router
 from tiermem.reasoning.fixed import always, never
 from tiermem.reasoning.named import ENGINES, ROUTERS
 from tiermem.reasoning.rules.route import gate
+from tiermem.text.question import Question
 
 pytestmark = pytest.mark.anyio
 ASKED = datetime(2024, 5, 1, tzinfo=UTC)
@@ -35,8 +36,8 @@ RECALLED = (evidence("Ann adopted three grey cats."),)
 
 @pytest.mark.parametrize("recalled", [RECALLED, ()])
 async def test_always_and_never_do_not_look(recalled: Sequence[Evidence]) -> None:
-    assert (await always("?", recalled, asked_at=ASKED)).action == "ESCALATE"
-    assert (await never("?", recalled, asked_at=ASKED)).action == "ANSWER"
+    assert (await always(Question("?", ASKED), recalled)).action == "ESCALATE"
+    assert (await never(Question("?", ASKED), recalled)).action == "ANSWER"
 
 
 @pytest.mark.parametrize(
@@ -45,28 +46,28 @@ async def test_always_and_never_do_not_look(recalled: Sequence[Evidence]) -> Non
 async def test_the_score_of_rules_is_the_share_of_the_question_that_is_held(
     question: str, held: float
 ) -> None:
-    decided = await gate(question, RECALLED, asked_at=ASKED)
+    decided = await gate(Question(question, ASKED), RECALLED)
     assert decided.score == held
 
 
 async def test_a_fixed_route_gives_no_score() -> None:
-    assert (await always("?", RECALLED, asked_at=ASKED)).score is None
+    assert (await always(Question("?", ASKED), RECALLED)).score is None
 
 
 async def test_the_gate_answers_what_a_unit_states_and_escalates_what_none_does() -> None:
-    stated = await gate("How many grey cats did Ann adopt?", RECALLED, asked_at=ASKED)
+    stated = await gate(Question("How many grey cats did Ann adopt?", ASKED), RECALLED)
     assert (stated.action, stated.router) == ("ANSWER", "gate")
     for question in ("How many dogs did Ann adopt?", "Why did Bob sell his car?"):
-        assert (await gate(question, RECALLED, asked_at=ASKED)).action == "ESCALATE"
-    assert (await gate("How many grey cats?", (), asked_at=ASKED)).action == "ESCALATE"
+        assert (await gate(Question(question, ASKED), RECALLED)).action == "ESCALATE"
+    assert (await gate(Question("How many grey cats?", ASKED), ())).action == "ESCALATE"
 
 
 @given(question=st.text(max_size=60), texts=st.lists(st.text(max_size=60), max_size=4))
 def test_rules_decide_every_question_the_same_way_twice_and_sign_it(question: str, texts: list[str]) -> None:
     async def main() -> None:
         recalled = tuple(evidence(text) for text in texts)
-        first = await gate(question, recalled, asked_at=ASKED)
-        assert first == await gate(question, recalled, asked_at=ASKED)
+        first = await gate(Question(question, ASKED), recalled)
+        assert first == await gate(Question(question, ASKED), recalled)
         assert first.action == "ESCALATE" or texts
         assert first.score is not None
         assert 0 <= first.score <= 1
@@ -79,7 +80,7 @@ def test_rules_decide_every_question_the_same_way_twice_and_sign_it(question: st
 async def test_a_router_is_put_in_by_name_and_signs_its_decisions(name: str) -> None:
     chosen = with_router(engine(), name).route
     assert chosen is not None
-    assert (await chosen("How many?", RECALLED, asked_at=ASKED)).router == name
+    assert (await chosen(Question("How many?", ASKED), RECALLED)).router == name
 
 
 def test_llm_leaves_the_engines_own_route_and_fused_takes_it_out() -> None:
@@ -123,16 +124,16 @@ def test_a_judgement_may_be_an_object_that_is_awaited_or_a_part_of_a_function() 
 @pytest.mark.parametrize("judgement", JUDGEMENTS)
 async def test_a_judgement_that_a_test_does_not_give_fails_loudly(judgement: str) -> None:
     with pytest.raises(AssertionError, match=f"{judgement!r} was asked"):
-        await getattr(engine(), judgement)("?", [], asked_at=ASKED)
+        await getattr(engine(), judgement)(Question("?", ASKED), [])
 
 
 async def test_a_judgement_that_a_test_gives_is_asked() -> None:
     decided = Decision(action="ANSWER", score=1.0, reason="so", router="mine")
 
-    async def mine(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+    async def mine(question: Question, evidence: Sequence[Evidence]) -> Decision:
         return decided
 
     judging = engine(name="mine", route=mine)
     assert judging.route is not None
-    assert await judging.route("?", [], asked_at=ASKED) is decided
+    assert await judging.route(Question("?", ASKED), []) is decided
     assert engine(route=None).route is None

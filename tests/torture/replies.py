@@ -35,6 +35,7 @@ from tiermem.llm.typed import reply_schema
 from tiermem.reasoning import by_model
 from tiermem.reasoning.model.distil import DistilReply
 from tiermem.reasoning.model.route import RouteByModel, RouteReply
+from tiermem.text.question import Question
 from tiermem.writing.turn_ids import resolve_turn_ids
 
 ASKS_OF_A_LIAR = 150
@@ -116,7 +117,7 @@ async def _ask_router(share: Share, outcome: Outcome) -> None:
             continue
         outcome.count += 1
         route = RouteByModel(FunctionModel(_saying(itertools.repeat(text))))
-        decision = await route("How many dogs?", [EVIDENCE], asked_at=NOW)
+        decision = await route(Question("How many dogs?", NOW), [EVIDENCE])
         outcome.demand(decision.action == "ESCALATE", f"answered on {text[:60]!r}")
         if outcome.count == share.count:
             return

@@ -93,6 +93,7 @@ from tiermem.runtime.shared_components import SharedComponents, acquire_componen
 from tiermem.salience import Outcome, Signals
 from tiermem.settings import Settings
 from tiermem.text.fingerprints import fingerprints_of
+from tiermem.text.question import Question
 from tiermem.trust import lower_turns
 from tiermem.workspace import MOST_TOKENS, ActiveSet, Eviction, Item
 from tiermem.writing import (
@@ -451,7 +452,7 @@ class AsyncMemory:
             with self._opened.asking.question(), components.paying(Meter(budget=limits)) as meter:
                 async with nullcontext() if components.read_only else components.writer.recording("ask"):
                     outcome = await self._caller.reader.ask(
-                        question, asked_at=moment, mode=mode, scope=scope, on_step=callback
+                        Question(question, moment), mode=mode, scope=scope, on_step=callback
                     )
             answer, findings = self._caller.reader.answered(
                 outcome, meter=meter, recorded=not components.read_only
@@ -488,7 +489,7 @@ class AsyncMemory:
         query, most, kind = arguments.query(query), arguments.limit(limit), arguments.kind(kind)
         scope, moment = await self._caller.scope_and_time(only)
         await self._background.wait_for_index()
-        return await self._caller.reader.search(query, limit=most, kind=kind, scope=scope, asked_at=moment)
+        return await self._caller.reader.search(Question(query, moment), limit=most, kind=kind, scope=scope)
 
     @operation("read")
     @spelled_out(Filters)
@@ -529,7 +530,7 @@ class AsyncMemory:
         scope = arguments.confined_to(scope, times, about)
         await self._background.wait_for_index()
         found = await self._caller.reader.recall(
-            topic, limit=most, kind=kind, strategy=strategy, scope=scope, asked_at=moment
+            Question(topic, moment), limit=most, kind=kind, strategy=strategy, scope=scope
         )
         found = replace(found, times=times, about=about)
         return found if workspace is None else await workspace.hold_all(found)
@@ -588,7 +589,7 @@ class AsyncMemory:
         question, most = arguments.query(question, "question"), arguments.max_tokens(max_tokens)
         scope, moment = await self._caller.scope_and_time(only)
         await self._background.wait_for_index()
-        return await self._caller.reader.context(question, max_tokens=most, scope=scope, asked_at=moment)
+        return await self._caller.reader.context(Question(question, moment), max_tokens=most, scope=scope)
 
     @operation("read")
     async def audit(self, answer_id: str) -> Audit:

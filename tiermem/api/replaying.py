@@ -11,6 +11,7 @@ from tiermem.llm.meter import Meter
 from tiermem.model import Answer, AnswerId
 from tiermem.reading import Reader, Replay, Scope, differences_between, replay_answer
 from tiermem.runtime.components import Components
+from tiermem.text.question import Question
 from tiermem.writing import Projection
 
 
@@ -42,8 +43,7 @@ async def rerun(components: Components, answer_id: AnswerId, sees: Visibility) -
 async def _ask(reader: Reader, answer: Answer, meter: Meter) -> Answer:
     trace = answer.trace
     outcome = await reader.ask(
-        trace.question,
-        asked_at=trace.asked_at,
+        Question(trace.question, trace.asked_at),
         mode=trace.mode,
         scope=Scope(session=trace.session, as_of=trace.as_of, min_trust=trace.min_trust, turns=trace.turns),
     )

@@ -13,13 +13,13 @@ from tiermem.reading.looking_back.omissions import (
 from tiermem.reading.looking_back.replay import Difference, Replay, differences_between, replay_answer
 from tiermem.reading.looking_back.trail import UnitHistory
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.question import LONGEST_QUESTION
 from tiermem.reading.quoting import unit_evidence
 from tiermem.reading.reader import Kind, Reader, Recollection, unknown_unit
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import Strategy
 from tiermem.reading.timeframe import Between, SaidThen, extract_timeframe, times_named, whole_days
 from tiermem.reading.view import Scope
+from tiermem.text.question import LONGEST_QUESTION
 
 __all__ = [
     "LONGEST_QUESTION",

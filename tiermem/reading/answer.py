@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from pagestore import Page, PageId, SpaceId
 from tiermem.ledger import finding_id
@@ -27,6 +26,7 @@ from tiermem.model import (
 )
 from tiermem.reading.compose import ComposedAnswer
 from tiermem.reading.view import Scope
+from tiermem.text.question import Question
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 
 
@@ -34,8 +34,7 @@ from tiermem.trust import DEFAULT_TRUST, TrustLevels
 class Outcome:
     """Everything one question went through, before it has an id and is recorded."""
 
-    question: str
-    asked_at: datetime
+    question: Question
     mode: AskMode
     scope: Scope
     recalled: Recalled
@@ -112,8 +111,8 @@ def build_answer(
 def _trace(outcome: Outcome, meter: Meter) -> Trace:
     recalled, findings, scope = outcome.recalled, outcome.findings or Findings(evidence=()), outcome.scope
     return Trace(
-        question=outcome.question,
-        asked_at=outcome.asked_at,
+        question=outcome.question.text,
+        asked_at=outcome.question.asked_at,
         as_of=scope.as_of,
         head=outcome.head,
         engine=outcome.engine,
@@ -157,7 +156,7 @@ def pending_findings(answer: Answer, outcome: Outcome) -> tuple[Finding, ...]:
         found[identity] = Finding(
             id=identity,
             answer_id=answer.id,
-            question=outcome.question,
+            question=outcome.question.text,
             fact=fact,
             session=page.session,
             said_at=line.turn.said_at if line is not None and line.turn is not None else None,

@@ -107,7 +107,7 @@ class _QuestionRun:
         # repeat it, and must go when it is erased.
         self._shown: list[Evidence] = []
         self._rounds: tuple[Round, ...] = ()
-        self.lookup = LookUp(asking.view, asking.options, asked_at=asking.asked_at, reranker=asking.reranker)
+        self.lookup = LookUp(asking.view, asking.options, reranker=asking.reranker)
         self._composer = Composer(asking)
 
     async def display_lines(self, recalled: Recalled) -> Outcome:
@@ -136,7 +136,7 @@ class _QuestionRun:
         assert route is not None  # noqa: S101  (fused questions do not come here)
         try:
             with step("route"):
-                return await route(self._asking.question, recalled.items, asked_at=self._asking.asked_at)
+                return await route(self._asking.question, recalled.items)
         except BudgetExceeded as error:
             self._note("route", error, "answer from what was recalled")
             return Decision(action="ANSWER", score=None, reason=str(error), router="budget")
@@ -263,7 +263,6 @@ class _QuestionRun:
         facts = _confirmed_facts(composed, findings, last.way)
         return Outcome(
             question=asking.question,
-            asked_at=asking.asked_at,
             mode=asking.mode,
             scope=view.scope,
             recalled=recalled,

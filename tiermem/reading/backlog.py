@@ -19,12 +19,13 @@ from pagestore import Page, PageId, SessionId, SpaceId
 from tiermem.errors import PageSetAside, unexpected
 from tiermem.index.candidates import Candidates
 from tiermem.index.features import RowFeatures, turn_words, unit_features
-from tiermem.index.values import COLLECTIONS, Collection, Entry, Hit, Period, turn_id
+from tiermem.index.values import COLLECTIONS, Collection, Entry, Hit, turn_id
 from tiermem.index.words import WordIndex
 from tiermem.ledger import EVERYTHING_SEEN, Tier1, Unread, Visibility, owner_of
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.interface import ReadsLedger
 from tiermem.text.placeholders import is_without_words
+from tiermem.text.question import Question
 
 _BATCH = 256
 """Pages read together."""
@@ -135,16 +136,20 @@ class Waiting(_Words):
 
     async def candidates(
         self,
-        question: str,
+        question: Question,
         *,
         limit: int,
         session: SessionId | None = None,
-        periods: Sequence[Period] = (),
         sees: Visibility = EVERYTHING_SEEN,
     ) -> Candidates:
         """See `Searches.turns`."""
         return await self._index.turns(
-            self._space, question, limit=limit, session=session, periods=periods, owners=sees.owners
+            self._space,
+            question.text,
+            limit=limit,
+            session=session,
+            periods=question.periods,
+            owners=sees.owners,
         )
 
     async def in_words(self, session: SessionId | None = None, sees: Visibility = EVERYTHING_SEEN) -> str:

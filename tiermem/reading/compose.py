@@ -169,9 +169,9 @@ class Composer:
         spans = [span for item in cited for span in item.evidence.spans]
         pages = await self._pages(spans)
         closed = (await self._asking.view.fetch(span.page_id for span in spans)).closed
-        exact = [_of_turns(item, pages, text, self._asking.question) for item in cited]
+        exact = [_of_turns(item, pages, text, self._asking.question.text) for item in cited]
         verdict, grade = check(
-            self._asking.question,
+            self._asking.question.text,
             text,
             sources(exact, pages),
             is_inferred=draft.inferred,
@@ -207,7 +207,7 @@ class Composer:
         compose = self._asking.engine.compose
         assert compose is not None  # noqa: S101  (nothing is worded without it)
         try:
-            return await compose(self._asking.question, evidence, asked_at=self._asking.asked_at)
+            return await compose(self._asking.question, evidence)
         except BudgetExceeded as error:
             self._note(str(error), "lines as they were said")
             return replace(ABSTAINED, missing=str(error))

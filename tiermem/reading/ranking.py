@@ -21,7 +21,7 @@ count for more than one, and a crowd of poor ones for little.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -33,8 +33,9 @@ from tiermem.embedding.words import WordPieces
 from tiermem.index.bm25 import dimension
 from tiermem.index.candidates import Candidates
 from tiermem.index.features import ASKS, IS_USER, TELLS_TIME, Block, name_label
-from tiermem.reading.question import TurnQuery
-from tiermem.text import search_stems
+from tiermem.index.values import Period
+from tiermem.text import STOP_WORDS, search_stems
+from tiermem.text.question import Question
 from tiermem.text.words import is_compared_by_characters
 
 _Key = TypeVar("_Key")
@@ -79,6 +80,45 @@ class RankingOptions:
     """It ends with a question mark."""
     enough: int = 12
     """Content words after which more of them make a turn no better."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnQuery:
+    """What a question says about the turn that holds its answer."""
+
+    words: tuple[str, ...]
+    """Its content words, without names of speakers."""
+    worth: tuple[float, ...]
+    """How rare each of the words is."""
+    speaker: str | None
+    """The one speaker it names."""
+    asker: bool = False
+    """Whether it is for what the user said: it names no speaker, and asks for nothing that the other side
+    said before. People ask an assistant's memory about themselves, also without an "I".
+    """
+    time: bool
+    """Whether it asks for a time."""
+    periods: tuple[Period, ...] = ()
+    """When something of the days it names was said; empty where it names none."""
+
+
+def turn_query(question: Question, named: Iterable[str], rarity: Mapping[str, float]) -> TurnQuery:
+    """What a question asks for, where `named` and `rarity` are what the index knows of its words."""
+    names = frozenset(named)
+    content = [word for word in question.words if word not in STOP_WORDS and word not in names]
+    rarest = max(rarity.values(), default=1.0)
+    looked_for = content or list(question.words)
+    worth = (
+        next((rarity[stem] for stem in search_stems(word) if stem in rarity), rarest) for word in looked_for
+    )
+    return TurnQuery(
+        words=tuple(looked_for),
+        worth=tuple(worth),
+        speaker=next(iter(names)) if len(names) == 1 and not question.is_first_person else None,
+        asker=not names and not question.addresses,
+        time=question.asks_time,
+        periods=question.periods,
+    )
 
 
 def rank_rows(

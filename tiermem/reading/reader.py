@@ -40,6 +40,7 @@ from tiermem.reading.ask import ask
 from tiermem.reading.backlog import Backlog
 from tiermem.reading.context import Context, assemble, fits, without_repeats
 from tiermem.reading.evidence_lookup import KnownEvidence, look_up_evidence
+from tiermem.reading.exact import Exact
 from tiermem.reading.interface import ReadsLedger
 from tiermem.reading.looking_back.audit import Audit, audit_answer
 from tiermem.reading.looking_back.trail import UnitHistory, related_units, unit_history
@@ -50,12 +51,13 @@ from tiermem.reading.quoting import page_evidence, turn_evidence, turns_under, w
 from tiermem.reading.recall import list_once, recall
 from tiermem.reading.request import AskRequest
 from tiermem.reading.rerank import Reranker, reranked
-from tiermem.reading.search import INDEX_LAGS, Exact, LookUp, Strategy, scored_by_turns
+from tiermem.reading.search import INDEX_LAGS, LookUp, Strategy, scored_by_turns
 from tiermem.reading.steps import OnStep, Steps
 from tiermem.reading.timeframe import Between
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
 from tiermem.salience import Signals
+from tiermem.text.question import Question
 from tiermem.text.taken_back import marked
 from tiermem.text.unicode import replace_surrogates
 from tiermem.workspace import Item
@@ -137,9 +139,8 @@ class Reader:
 
     async def ask(
         self,
-        question: str,
+        question: Question,
         *,
-        asked_at: datetime,
         scope: Scope = EVERYTHING,
         mode: AskMode = "router",
         on_step: OnStep | None = None,
@@ -156,7 +157,6 @@ class Reader:
                 AskRequest(
                     steps=next(first, Steps()),
                     question=question,
-                    asked_at=asked_at,
                     mode=mode,
                     view=view,
                     engine=self._engine,
@@ -191,31 +191,29 @@ class Reader:
 
     async def search(
         self,
-        query: str,
+        query: Question,
         *,
         limit: int = 10,
         kind: Kind = "any",
         scope: Scope = EVERYTHING,
-        asked_at: datetime | None = None,
     ) -> tuple[Evidence, ...]:
         """The units and turns that fit a query best, or one kind of what is stored; open pages count.
 
         Among units alone, turns of pages that are not summarised yet represent themselves.
         Where the index cannot be used, keywords in the log answer, and the log of the process says so.
         """
-        found = await self.recall(query, limit=limit, kind=kind, scope=scope, asked_at=asked_at)
+        found = await self.recall(query, limit=limit, kind=kind, scope=scope)
         _log(found.degradations)
         return found.items
 
     async def recall(
         self,
-        topic: str,
+        topic: Question,
         *,
         limit: int,
         kind: Kind = "any",
         strategy: Strategy = "hybrid",
         scope: Scope = EVERYTHING,
-        asked_at: datetime | None = None,
     ) -> Recollection:
         """As `search`, by a strategy of the caller's choice, with all there is to say about it.
 
@@ -231,7 +229,6 @@ class Reader:
             lookup = LookUp(
                 view,
                 self._options,
-                asked_at=asked_at,
                 strategy=strategy,
                 reranker=self._reranker,
                 as_typed=True,
@@ -242,7 +239,7 @@ class Reader:
             pages = (await view.fetch(first.values())).pages
             items = tuple(with_turn(item, pages) if item in first else item for item in ranked)
             undated = 0 if scope.within is None else await lookup.undated()
-            return Recollection(topic=topic, items=items, undated=undated, degradations=degradations)
+            return Recollection(topic=topic.text, items=items, undated=undated, degradations=degradations)
 
         going = PageFailureIsolation(await self._view(scope))
         recollection = await going.run(found)
@@ -255,18 +252,17 @@ class Reader:
 
     async def context(
         self,
-        question: str,
+        question: Question,
         *,
         max_tokens: int = 1000,
         scope: Scope = EVERYTHING,
-        asked_at: datetime | None = None,
     ) -> Context:
         """Numbered sources for a prompt, units and turns, best first, in at most `max_tokens`."""
         options = _as_many_as_fit(max_tokens, self._options)
         count = cache(self._counter.count)  # what fits by itself is counted again with the others
 
         async def filled(view: View) -> tuple[Context, tuple[Degradation, ...]]:
-            lookup = LookUp(view, options, asked_at=asked_at, reranker=self._reranker)
+            lookup = LookUp(view, options, reranker=self._reranker)
             recalled = await recall(
                 question,
                 lookup,
@@ -479,42 +475,42 @@ class Reader:
         return sum([await waiting.count(one, sees=self._sees) for one in COLLECTIONS])
 
     async def _search_kind(
-        self, lookup: LookUp, query: str, limit: int, kind: Kind
+        self, lookup: LookUp, question: Question, limit: int, kind: Kind
     ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
         """The best units, pages or turns, and what could not run as meant."""
         view = lookup.view
         if view.scope.happened is not None:
-            found = await lookup.units(query, limit=limit)
+            found = await lookup.units(question, limit=limit)
             return found.units, found.degradations
         if kind == "any":
-            return await _side_by_side(lookup, query, limit)
+            return await _side_by_side(lookup, question, limit)
         if kind == "units":
-            found = await lookup.units_or_turns(query, limit=limit)
+            found = await lookup.units_or_turns(question, limit=limit)
             return found.units, found.degradations
         if kind == "turns":
-            turns = await lookup.turns(query, limit=limit)
+            turns = await lookup.turns(question, limit=limit)
             marked_turns = (
                 _mark_withdrawn(turn.evidence(), turn.page, turn.line, view) for turn in turns.turns
             )
             return tuple(marked_turns), turns.degradations
-        pages, degradations = await self._pages(lookup, query, limit)
+        pages, degradations = await self._pages(lookup, question, limit)
         evidence = (page_evidence(p, score=hit.score, similarity=hit.similarity) for hit, p in pages)
         shown = (_mark_withdrawn(one, p, None, view) for one, (_, p) in zip(evidence, pages, strict=True))
         return tuple(shown), degradations
 
     async def _pages(
-        self, lookup: LookUp, query: str, limit: int
+        self, lookup: LookUp, question: Question, limit: int
     ) -> tuple[Sequence[tuple[Hit, Page]], tuple[Degradation, ...]]:
         """The best pages; of more, where a reranker judges them."""
         pool = limit if self._reranker is None else max(limit, self._options.rerank_pool)
-        ranked = await lookup.pages(query, limit=pool, mode="hybrid")
+        ranked = await lookup.pages(question, limit=pool, mode="hybrid")
         read = await lookup.read(ranked.pages, limit=pool)
-        exact = lookup.exact(query)
+        exact = lookup.exact(question)
         if self._reranker is None:
             return _in_exact_order(read.read, exact), ranked.degradations
         protected = self._options.protected_similarity
         ordered, degradations = await reranked(
-            self._reranker, query, read.read, view=lookup.view, protected=protected
+            self._reranker, question, read.read, view=lookup.view, protected=protected
         )
         return _in_exact_order(ordered, exact)[:limit], (*ranked.degradations, *degradations)
 
@@ -551,13 +547,13 @@ def _fields(value: Page | PageInfo) -> dict[str, Any]:
 
 
 async def _side_by_side(
-    lookup: LookUp, query: str, limit: int
+    lookup: LookUp, question: Question, limit: int
 ) -> tuple[tuple[Evidence, ...], tuple[Degradation, ...]]:
     """Units and turns by one score, as many as are wanted: a unit has that of the best turn it rests on."""
-    found, ranked = await lookup.units(query, limit=limit), await lookup.rank(query)
-    turns = await lookup.turns(query, limit=limit)
+    found, ranked = await lookup.units(question, limit=limit), await lookup.rank(question)
+    turns = await lookup.turns(question, limit=limit)
     pages = (await lookup.view.fetch(span.page_id for unit in found.units for span in unit.spans)).pages
-    exact = lookup.exact(query)
+    exact = lookup.exact(question)
     units = scored_by_turns(found.units, ranked.turns, exact)
     items = list_once(units, turns.turns, pages, exact)
     return items[:limit], tuple(dict.fromkeys((*found.degradations, *turns.degradations)))

@@ -9,11 +9,13 @@ from itertools import zip_longest
 
 from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, Recalled
+from tiermem.reading.exact import Exact
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import page_evidence, quoted, size, with_turn
-from tiermem.reading.search import Exact, FoundEvidence, LookUp, Turns
+from tiermem.reading.search import FoundEvidence, LookUp, Turns
 from tiermem.reading.turns import FoundTurn, turns_on_pages
 from tiermem.text import STOP_WORDS, stem, stems, words
+from tiermem.text.question import Question
 
 Count = Callable[[str], int]
 Fits = Callable[[Evidence], bool]
@@ -23,7 +25,7 @@ MOST_CUT = 3
 
 
 async def recall(
-    question: str,
+    question: Question,
     lookup: LookUp,
     *,
     count: Count,
@@ -50,7 +52,7 @@ async def recall(
 
 
 async def _fitting(
-    question: str, lookup: LookUp, *, most: int, fits: Fits, fits_cut: Fits
+    question: Question, lookup: LookUp, *, most: int, fits: Fits, fits_cut: Fits
 ) -> tuple[tuple[FoundTurn, ...], Turns]:
     """The first turns that fit, and the first ones of those that do not, cut; and all that were read."""
     fitting: list[FoundTurn] = []
@@ -72,7 +74,9 @@ async def _fitting(
     return tuple(fitting), found
 
 
-async def _pages_instead(question: str, lookup: LookUp, found: FoundEvidence, *, limit: int) -> FoundEvidence:
+async def _pages_instead(
+    question: Question, lookup: LookUp, found: FoundEvidence, *, limit: int
+) -> FoundEvidence:
     ranked = await lookup.pages(question, limit=limit, mode="words")
     pages = await lookup.read(ranked.pages, limit=limit)
     return FoundEvidence(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from tiermem.model import AskMode
 from tiermem.reading.options import ReadingOptions
@@ -12,14 +11,14 @@ from tiermem.reading.rerank import Reranker
 from tiermem.reading.steps import Steps
 from tiermem.reading.view import View
 from tiermem.reasoning import Engine
+from tiermem.text.question import Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskRequest:
     """One question and all that answering it needs."""
 
-    question: str
-    asked_at: datetime
+    question: Question
     mode: AskMode = "router"
     view: View
     engine: Engine

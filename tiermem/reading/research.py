@@ -105,8 +105,8 @@ class Research:
             pages = await self._read(linked, limit=room, besides=fresh)
             if pages:
                 return (), [*pages, *fresh]
-        by_words = Search(kind="KEYWORD", query=self._asking.question)
-        by_meaning = Search(kind="SEMANTIC", query=self._asking.question)
+        by_words = Search(kind="KEYWORD", query=self._asking.question.text)
+        by_meaning = Search(kind="SEMANTIC", query=self._asking.question.text)
         searches = (by_meaning, by_words) if self._asking.options.links else (by_words,)
         return searches, await self._search(searches)
 
@@ -115,9 +115,7 @@ class Research:
         views = [PageView(page=page, units=self._units_on(hit, page)) for hit, page in pages]
         integrate = self._asking.engine.integrate
         assert integrate is not None  # noqa: S101  (see `Engine.looks_further`)
-        integrated = await integrate(
-            self._asking.question, views, await self._found_evidence(), asked_at=self._asking.asked_at
-        )
+        integrated = await integrate(self._asking.question, views, await self._found_evidence())
         shown = [page for _, page in pages]
         self._coverage = replace_surrogates(integrated.coverage)
         # Linking takes milliseconds a claim: other questions do not wait for it.
@@ -137,9 +135,7 @@ class Research:
         known = [*await self._found_evidence(), *self._findings.evidence]
         plan = self._asking.engine.plan
         assert plan is not None  # noqa: S101  (as above)
-        planned = await plan(
-            self._asking.question, known, self._coverage, done, asked_at=self._asking.asked_at
-        )
+        planned = await plan(self._asking.question, known, self._coverage, done)
         if planned.done:
             return (), "enough was found"
         new = new_searches(planned.searches, done, limit=self._asking.options.searches_per_round)
@@ -161,12 +157,13 @@ class Research:
         return ordered[: self._asking.options.pages_per_round]
 
     async def _look_up(self, search: Search, *, limit: int) -> tuple[Hit, ...]:
+        question = replace(self._asking.question, text=search.query)
         if search.kind == "KEYWORD":
-            found = await self._lookup.pages(search.query, limit=limit, mode="words")
+            found = await self._lookup.pages(question, limit=limit, mode="words")
             self._note(found)
             return found.pages
-        units = await self._lookup.units(search.query, limit=limit)
-        pages = await self._lookup.pages(search.query, limit=limit, mode="hybrid")
+        units = await self._lookup.units(question, limit=limit)
+        pages = await self._lookup.pages(question, limit=limit, mode="hybrid")
         self._note(units)
         self._note(pages)
         self._findings = with_units(self._findings, units, limit=self._asking.options.units)

@@ -24,6 +24,7 @@ from tiermem.reasoning.interface import LikelyWords, PointAtTurns
 from tiermem.text import search_stems
 from tiermem.text.dates import timestamp
 from tiermem.text.long_runs import blank_runs
+from tiermem.text.question import Question
 from tiermem.text.taken_back import LEFT_OUT, kept
 from tiermem.text.unicode import replace_surrogates
 from tiermem.text.withheld import without_unsearched
@@ -70,7 +71,7 @@ class _RankedTurn:
     marked: tuple[int, int] | None = None
 
 
-async def find_lines(question: str, lookup: LookUp, point: PointAtTurns | None = None) -> SaidLines:
+async def find_lines(question: Question, lookup: LookUp, point: PointAtTurns | None = None) -> SaidLines:
     """The lines for a question, of turns that the view of `lookup` shows.
 
     They are in the order of the scores by `point`; without it, or where it tells nothing, of the search.
@@ -80,7 +81,7 @@ async def find_lines(question: str, lookup: LookUp, point: PointAtTurns | None =
     texts = [readable_text(turn) for turn in turns]
     said = [replace(turn.said_turn(), text=text) for turn, text in zip(turns, texts, strict=True)]
     pointed = await point(question, said, [turn.score for turn in turns]) if point is not None else None
-    asked = frozenset(search_stems(question))
+    asked = frozenset(search_stems(question.text))
     ranked = [_by_words(turn, text, asked) for turn, text in zip(turns, texts, strict=True)]
     if pointed is not None:
         scored = zip(ranked, pointed.words, pointed.scores, strict=True)

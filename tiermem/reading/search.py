@@ -10,7 +10,6 @@ import math
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import cache
 from itertools import islice
 from typing import Literal
@@ -36,13 +35,12 @@ from tiermem.index.features import Block, have_values, turn_features
 from tiermem.index.values import About, Collection, Hit, Mode, turn_id
 from tiermem.model import Degradation, Evidence, SummaryUnit, UnitId
 from tiermem.reading.backlog import Waiting
-from tiermem.reading.exact import ExactText, find_identifiers, find_phrases, may_contain
+from tiermem.reading.exact import Exact, exact_texts, may_contain
 from tiermem.reading.fusion import AGREEING, fuse, once
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.passages import cut_turn
-from tiermem.reading.question import Question, TurnQuery, read_question
 from tiermem.reading.quoting import unit_evidence
-from tiermem.reading.ranking import cover_rows, cover_texts, rank_groups, rank_rows
+from tiermem.reading.ranking import TurnQuery, cover_rows, cover_texts, rank_groups, rank_rows, turn_query
 from tiermem.reading.rerank import RanksTurns, Reranker, reranked_turns
 from tiermem.reading.turns import (
     FoundTurn,
@@ -54,6 +52,7 @@ from tiermem.reading.turns import (
 from tiermem.reading.view import View
 from tiermem.text import search_stems
 from tiermem.text.dates import timestamp
+from tiermem.text.question import Question
 from tiermem.text.unicode import replace_surrogates
 
 UNITS = 50
@@ -153,31 +152,6 @@ class _Hits:
     degradations: tuple[Degradation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exact:
-    """What a query asks for letter by letter: phrases that are required, and what puts a text first."""
-
-    required: tuple[ExactText, ...] = ()
-    preferred: tuple[ExactText, ...] = ()
-
-    @property
-    def texts(self) -> tuple[ExactText, ...]:
-        """All of it."""
-        return (*self.required, *self.preferred)
-
-    def is_allowed(self, text: str) -> bool:
-        """Whether a text contains every required phrase."""
-        return all(one.is_in(text) for one in self.required)
-
-    def is_any_in(self, text: str) -> bool:
-        """Whether a text contains some of it."""
-        return any(one.is_in(text) for one in self.texts)
-
-    def count_in(self, text: str) -> int:
-        """How much of what is preferred a text contains."""
-        return sum(one.is_in(text) for one in self.preferred)
-
-
 class LookUp:
     """Looks up units, turns and pages of one view, for one question, asked at some moment.
 
@@ -194,7 +168,6 @@ class LookUp:
         view: View,
         options: ReadingOptions,
         *,
-        asked_at: datetime | None = None,
         strategy: Strategy = "hybrid",
         reranker: Reranker | None = None,
         as_typed: bool = False,
@@ -204,19 +177,18 @@ class LookUp:
         self._at_least = at_least
         self._as_typed = as_typed
         self._mode = MODES[strategy]
-        self.asked_at = asked_at
         self._options = options
         judges: object = reranker if strategy == "hybrid" else None
         self._reranker = judges if isinstance(judges, RanksTurns) else None
         self._usable = True
-        self._ranked: dict[str, RankedTurns] = {}
-        self._asked: dict[str, tuple[TurnQuery, Lexicon]] = {}
-        self._exact: dict[str, Exact] = {}
+        self._ranked: dict[Question, RankedTurns] = {}
+        self._asked: dict[Question, tuple[TurnQuery, Lexicon]] = {}
+        self._exact: dict[Question, Exact] = {}
         self._behind: tuple[Degradation, ...] | None = None
 
-    async def units_or_turns(self, query: str, *, limit: int) -> FoundEvidence:
+    async def units_or_turns(self, question: Question, *, limit: int) -> FoundEvidence:
         """Units, best first, and among them the turns of pages that are not summarised yet."""
-        found, ranked = await self.units(query, limit=limit, extracts=True), await self.rank(query)
+        found, ranked = await self.units(question, limit=limit, extracts=True), await self.rank(question)
         place = {turn.seq: at for at, turn in enumerate(ranked.turns)}
         on_page = turns_on_pages(ranked.turns)
         alone = deque(turn for turn in ranked.turns if not self.view.tier1.is_distilled(turn.page_id))
@@ -240,49 +212,43 @@ class LookUp:
         degradations = (*found.degradations, *ranked.degradations, *read.degradations)
         return replace(found, units=units, degradations=tuple(dict.fromkeys(degradations)))
 
-    async def units(self, query: str, *, limit: int, extracts: bool = False) -> FoundEvidence:
+    async def units(self, question: Question, *, limit: int, extracts: bool = False) -> FoundEvidence:
         """Units active in the view, best first; hits that name no such unit are dropped and counted.
 
         Without `extracts` those that say something which their turns do not: an extract is a part of a turn,
         and is listed where it is shared and the turn may not be seen.
         """
         pool = limit if self.view.scope.is_open else max(limit, self._options.as_of_pool)
-        found, looked = await self._units(query, limit, pool, extracts)
+        found, looked = await self._units(question, limit, pool, extracts)
         before = -1
         while self.view.scope.filters and len(found.units) < limit and looked > before:
             pool, before = pool * DEEPER, looked
-            found, looked = await self._units(query, limit, pool, extracts)
+            found, looked = await self._units(question, limit, pool, extracts)
         return found
 
-    async def _units(self, query: str, limit: int, pool: int, extracts: bool) -> tuple[FoundEvidence, int]:
+    async def _units(
+        self, question: Question, limit: int, pool: int, extracts: bool
+    ) -> tuple[FoundEvidence, int]:
         """The units among `pool` hits of each kind, and how many hits there were."""
-        exact = self.exact(query)
-        found = await self._search("units", query, limit=max(pool, UNITS), mode=self._mode)
-        newer, cold = await self._unindexed_units(query, pool)
+        exact = self.exact(question)
+        found = await self._search("units", question.text, limit=max(pool, UNITS), mode=self._mode)
+        newer, cold = await self._unindexed_units(question.text, pool)
         if self._mode != "hybrid" and not extracts:
             hits = fuse(found.hits, newer, cold)
             return await self._found_units(hits, limit, extracts, found.degradations, exact), len(hits)
-        turns = await self.rank(query)
+        turns = await self.rank(question)
         by_turns = self._units_by_turns(turns.turns, extracts)[: max(pool, UNITS)]
         by_text = fuse(found.hits, newer, cold)
         hits = fuse(by_text, by_turns, constant=AGREEING)
         degradations = tuple(dict.fromkeys((*found.degradations, *turns.degradations)))
         return await self._found_units(hits, limit, extracts, degradations, exact), len(hits)
 
-    def exact(self, query: str) -> Exact:
-        """What a query asks for letter by letter."""
-        if query not in self._exact:
-            self._exact[query] = self._read_exact(query)
-        return self._exact[query]
-
-    def _read_exact(self, query: str) -> Exact:
-        if self._mode == "dense":
-            return Exact()
-        phrases = find_phrases(query) if self._as_typed else ()
-        typed = (ExactText(query),) if self._as_typed and not phrases and search_stems(query) else ()
-        if query.rstrip().endswith("?"):  # what answers a question need not repeat its words
-            return Exact(preferred=(*find_identifiers(query), *phrases, *typed))
-        return Exact(required=phrases, preferred=(*find_identifiers(query), *typed))
+    def exact(self, question: Question) -> Exact:
+        """What a question asks for letter by letter."""
+        if question not in self._exact:
+            dense = self._mode == "dense"
+            self._exact[question] = Exact() if dense else exact_texts(question, as_typed=self._as_typed)
+        return self._exact[question]
 
     async def _exact_units(self, exact: Exact) -> list[Hit]:
         """Units that may contain what is wanted, by its words."""
@@ -382,9 +348,9 @@ class LookUp:
             if any(turn.holds(span) for span in unit.spans)
         ]
 
-    async def turns(self, query: str, *, limit: int) -> Turns:
+    async def turns(self, question: Question, *, limit: int) -> Turns:
         """The first `limit` turns that may hold what is asked, best first; open pages count."""
-        ranked = await self.rank(query)
+        ranked = await self.rank(question)
         found: list[FoundTurn] = []
         degradations = list(ranked.degradations)
         dropped, waiting = ranked.dropped, iter(ranked.turns)
@@ -408,16 +374,16 @@ class LookUp:
             degradations=read.degradations,
         )
 
-    async def rank(self, query: str) -> RankedTurns:
+    async def rank(self, question: Question) -> RankedTurns:
         """All turns that may hold what is asked, best first; open pages count."""
-        if query not in self._ranked:
+        if question not in self._ranked:
             by = self._rank if self._mode == "hybrid" else self._rank_by_one
-            self._ranked[query] = await self._reorder(query, await by(read_question(query, self.asked_at)))
-        return self._ranked[query]
+            self._ranked[question] = await self._reorder(question, await by(question))
+        return self._ranked[question]
 
-    async def _reorder(self, query: str, ranked: RankedTurns) -> RankedTurns:
+    async def _reorder(self, question: Question, ranked: RankedTurns) -> RankedTurns:
         """The turns in the order of the reranker, where one judges turns; those with an identifier first."""
-        exact, options = self.exact(query), self._options
+        exact, options = self.exact(question), self._options
         likely = [turn for turn in ranked.turns if isinstance(turn, FoundTurn) or turn.seq in ranked.likely]
         words = {turn.seq: turn.words() for turn in (await self.read_turns(likely)).turns}
         counts = {seq: count for seq, text in words.items() if (count := exact.count_in(text))}
@@ -434,7 +400,7 @@ class LookUp:
         rest = [turn for turn in turns if turn.seq not in seqs]
         reranked, degradations = await reranked_turns(
             self._reranker,
-            query,
+            question,
             read.turns,
             judged=options.rerank_turns,
             sure=options.sure_lead,
@@ -445,10 +411,12 @@ class LookUp:
         degradations = (*ranked.degradations, *read.degradations, *degradations)
         return replace(ranked, turns=(*moved, *rest), degradations=degradations)
 
-    async def cut(self, query: str, turn: FoundTurn, fits: Callable[[Evidence], bool]) -> FoundTurn | None:
-        """Cut a turn to its passages that match a query, as many as fit; `None` if none fits."""
-        asked, lexicon = self._asked.get(query) or (read_question(query).among((), {}), Stems())
-        exact = self.exact(query)
+    async def cut(
+        self, question: Question, turn: FoundTurn, fits: Callable[[Evidence], bool]
+    ) -> FoundTurn | None:
+        """Cut a turn to its passages that match a question, as many as fit; `None` if none fits."""
+        asked, lexicon = self._asked.get(question) or (turn_query(question, (), {}), Stems())
+        exact = self.exact(question)
 
         def score(texts: Sequence[str]) -> list[float]:
             covered = cover_texts(asked, texts, lexicon)
@@ -462,7 +430,7 @@ class LookUp:
         if not self.view.scope.is_told_by_rows:
             limit = max(limit, self._options.as_of_pool)
         wanted = self._at_least if self.view.scope.turns is None else max(limit, self._at_least)
-        exact, before = self.exact(question.text), -1
+        exact, before = self.exact(question), -1
         containing = await self._containing(exact)
         while True:
             found = await self._with_waiting(await self._candidates(question, limit), question, limit)
@@ -470,8 +438,8 @@ class LookUp:
             if len(seen.candidates) >= wanted or found.count < limit or found.count <= before:
                 break
             limit, before = max(limit * DEEPER, self._at_least), found.count
-        asked = question.among(found.named, found.rarity)
-        self._asked[question.text] = asked, found.lexicon
+        asked = turn_query(question, found.named, found.rarity)
+        self._asked[question] = asked, found.lexicon
         scores = await to_thread.run_sync(
             rank_rows, asked, seen.candidates, cover_rows(found.lexicon), self._options.ranking
         )
@@ -561,7 +529,7 @@ class LookUp:
     async def _rank_by_one(self, question: Question) -> RankedTurns:
         """The turns by their vectors alone, or by their words alone; by these what the index lacks."""
         wanted = limit = max(self._options.ranking.candidates, self._at_least)
-        exact, before = self.exact(question.text), -1
+        exact, before = self.exact(question), -1
         containing = await self._containing(exact)
         while True:
             found = await self._search("turns", question.text, limit=limit, mode=self._mode)
@@ -591,9 +559,7 @@ class LookUp:
         count = await waiting.count("turns", sees=scope.sees)
         if not count:
             return found
-        newer = await waiting.candidates(
-            question.text, limit=limit, session=scope.session, periods=question.periods, sees=scope.sees
-        )
+        newer = await waiting.candidates(question, limit=limit, session=scope.session, sees=scope.sees)
         named = found.named | newer.named
         # An index counts for nothing where all that it holds waits to be indexed again.
         indexed = found.candidates.total if waiting.mark >= 0 else 0
@@ -652,19 +618,19 @@ class LookUp:
         """How many turns have no page; none that shows where something is kept from the asker."""
         return located.count(None) if self.view.scope.sees.all else 0
 
-    async def pages(self, query: str, *, limit: int, mode: Mode) -> FoundEvidence:
+    async def pages(self, question: Question, *, limit: int, mode: Mode) -> FoundEvidence:
         """Pages by rank, open ones among them: by the words of their turns, or (`hybrid`) by all signals."""
         if self.view.scope.turns is not None:
             # Which of them hold a turn that may be seen, only reading them shows: none is left out before.
             ledger = self.view.ledger
             limit = max(limit, len(await ledger.pages()) + len(await ledger.open_pages()))
         if self._mode == "dense":
-            turns = await self.rank(query)
+            turns = await self.rank(question)
             return FoundEvidence(pages=tuple(_pages_by_turns(turns.turns)), degradations=turns.degradations)
-        by_words = await self._pages_by_words(query, limit)
+        by_words = await self._pages_by_words(question, limit)
         if "words" in (mode, self._mode):
             return by_words
-        turns = await self.rank(query)
+        turns = await self.rank(question)
         hits = (*_pages_by_turns(turns.turns), *by_words.pages)
         return FoundEvidence(
             pages=once(hits),
@@ -672,22 +638,24 @@ class LookUp:
             degradations=tuple(dict.fromkeys((*turns.degradations, *by_words.degradations))),
         )
 
-    async def _pages_by_words(self, query: str, limit: int) -> FoundEvidence:
+    async def _pages_by_words(self, question: Question, limit: int) -> FoundEvidence:
         """Pages by the words of their turns; at least `limit`, where so many hold one of them."""
         wanted = DEEPER * max(limit, self._options.ranking.candidates)
         while True:
-            found = await self._search("turns", query, limit=wanted, mode="words")
+            found = await self._search("turns", question.text, limit=wanted, mode="words")
             located = await self.view.ledger.locate_turns([int(hit.id) for hit in found.hits])
             indexed = _pages_by_scores(located, found.hits)
             if len(indexed) >= limit or len(found.hits) < wanted:
-                pages = fuse(indexed, await self.unindexed(query, limit=limit))
+                pages = fuse(indexed, await self.unindexed(question, limit=limit))
                 dropped = self._count_missing(located)
                 return FoundEvidence(pages=pages, dropped=dropped, degradations=found.degradations)
             wanted *= DEEPER
 
-    async def unindexed(self, query: str, *, limit: int) -> tuple[Hit, ...]:
-        """The pages of which the index does not hold all that share a word with the query."""
-        found = await self._unindexed_turns(query, DEEPER * max(limit, self._options.ranking.candidates))
+    async def unindexed(self, question: Question, *, limit: int) -> tuple[Hit, ...]:
+        """The pages of which the index does not hold all that share a word with the question."""
+        found = await self._unindexed_turns(
+            question.text, DEEPER * max(limit, self._options.ranking.candidates)
+        )
         located = await self.view.ledger.locate_turns([int(hit.id) for hit in found])
         return tuple(_pages_by_scores(located, found)[:limit])
 

@@ -112,9 +112,7 @@ class TurnSearchLoop:
         known = fit_to_budget(best, self._asking.options.recall_tokens, self._asking.count)
         plan = self._asking.engine.plan
         assert plan is not None  # noqa: S101  (see `Engine.looks_further`)
-        planned = await plan(
-            self._asking.question, known, composed.missing, done, asked_at=self._asking.asked_at
-        )
+        planned = await plan(self._asking.question, known, composed.missing, done)
         if planned.done:
             return (), "enough was found"
         return (
@@ -129,7 +127,8 @@ class TurnSearchLoop:
         with step("search"):
             for search in searches:
                 most = self._asking.options.look_turns
-                ranked = await self._lookup.turns(search.query, limit=most + len(shown))
+                question = replace(self._asking.question, text=search.query)
+                ranked = await self._lookup.turns(question, limit=most + len(shown))
                 self._degradations += [one for one in ranked.degradations if one not in self._degradations]
                 new = [turn for turn in ranked.turns if not shown.intersection(turn.evidence().spans)]
                 for turn in new[:most]:

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tiermem.reasoning.interface import Draft, Engine, PageView
+from tiermem.text.question import Question
 
 if TYPE_CHECKING:
     from tiermem.reasoning.model import by_model
@@ -24,6 +25,7 @@ __all__ = [
     "Draft",
     "Engine",
     "PageView",
+    "Question",
     "by_model",
     "engine_named",
     "with_router",

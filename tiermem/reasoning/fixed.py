@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from tiermem.model import Action, Decision, Evidence
+from tiermem.text.question import Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +16,7 @@ class FixedRoute:
     name: str
     action: Action
 
-    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+    async def __call__(self, question: Question, evidence: Sequence[Evidence]) -> Decision:
         """The one decision there is."""
         reason = f"the router {self.name!r} was chosen"
         return Decision(action=self.action, score=None, reason=reason, router=self.name)

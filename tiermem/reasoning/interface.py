@@ -17,6 +17,7 @@ from typing import Final, Protocol
 from pagestore import Page
 from tiermem.errors import InvalidInput
 from tiermem.model import Claim, Decision, Evidence, LinkedFact, Op, Search, SummaryUnit, UnitId
+from tiermem.text.question import Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +132,7 @@ class PointAtTurns(Protocol):
     """Which of these turns holds what is asked for, in which of its words?"""
 
     async def __call__(
-        self, question: str, turns: Sequence[SaidTurn], found: Sequence[float]
+        self, question: Question, turns: Sequence[SaidTurn], found: Sequence[float]
     ) -> PointedTurns | None:
         """Score the turns; `found` are their scores of the search. `None` where it scores none."""
         ...
@@ -151,7 +152,7 @@ class Distil(Protocol):
 class Route(Protocol):
     """Does this evidence answer the question without guessing?"""
 
-    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+    async def __call__(self, question: Question, evidence: Sequence[Evidence]) -> Decision:
         """ANSWER, or in doubt ESCALATE; `Decision.router` says who decided."""
         ...
 
@@ -160,7 +161,7 @@ class Integrate(Protocol):
     """What do these pages tell for a question?"""
 
     async def __call__(
-        self, question: str, pages: Sequence[PageView], known: Sequence[Evidence], *, asked_at: datetime
+        self, question: Question, pages: Sequence[PageView], known: Sequence[Evidence]
     ) -> Integrated:
         """Facts of these pages that help to answer and are not known yet, each with exact quotes."""
         ...
@@ -170,13 +171,7 @@ class Plan(Protocol):
     """Is this enough, and if not, what is to be looked up?"""
 
     async def __call__(
-        self,
-        question: str,
-        known: Sequence[Evidence],
-        missing: str,
-        done: Sequence[Search],
-        *,
-        asked_at: datetime,
+        self, question: Question, known: Sequence[Evidence], missing: str, done: Sequence[Search]
     ) -> Planned:
         """Stop, or look-ups for what is `missing`; never one that was made before (`done`)."""
         ...
@@ -185,7 +180,7 @@ class Plan(Protocol):
 class Compose(Protocol):
     """What is the answer?"""
 
-    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+    async def __call__(self, question: Question, evidence: Sequence[Evidence]) -> Draft:
         """Word the answer from the evidence alone, citing it by index, or abstain."""
         ...
 

@@ -10,6 +10,7 @@ from anyio import to_thread
 from eval.research.entities import entities, entities_missing
 from pagestore import Page
 from tiermem.text import Source
+from tiermem.text.question import Question
 
 ENTITY, IMPORTANCE = 0.8, 0.1
 """What an entity in common and importance weigh beside the cube of the cosine (HTM-EAR)."""
@@ -40,9 +41,9 @@ class EntityScore:
     Entities are names, numbers and dates; a page found by words alone has the cosine 0.
     """
 
-    async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+    async def score(self, question: Question, found: Sequence[FoundPage]) -> Sequence[float]:
         """The score of each page, in order; a reranker of `AsyncMemory.open`. Never raises `ModelError`."""
-        return await to_thread.run_sync(entity_scores, question, found)
+        return await to_thread.run_sync(entity_scores, question.text, found)
 
 
 def entity_scores(question: str, found: Sequence[FoundPage]) -> list[float]:

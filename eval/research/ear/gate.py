@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from eval.research.entities import entities, entities_missing
 from tiermem.errors import InvalidInput
 from tiermem.model import Decision, Evidence
 from tiermem.reasoning import Engine
 from tiermem.text.literals import Source
+from tiermem.text.question import Question
 
 NAME = "nearest"
 
@@ -59,7 +59,7 @@ class SimilarityEntityGate:
     tau: float
     coverage: float = 1.0
 
-    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+    async def __call__(self, question: Question, evidence: Sequence[Evidence]) -> Decision:
         """What has no cosine is not looked at; where nothing has one, ESCALATE."""
         near = [(one.similarity, one) for one in evidence if one.similarity is not None]
         if not near:
@@ -67,8 +67,8 @@ class SimilarityEntityGate:
         cosine, nearest = max(near, key=lambda pair: pair[0])
         if cosine < self.tau:
             return _escalate(cosine, f"the nearest piece is {cosine:.2f} near, {self.tau:.2f} is needed")
-        asked = entities(question, asked_at)
-        missing = entities_missing(question, _sources(nearest), asked_at)
+        asked = entities(question.text, question.asked_at)
+        missing = entities_missing(question.text, _sources(nearest), question.asked_at)
         if len(asked) - len(missing) < self.coverage * len(asked):
             return _escalate(cosine, f"the nearest piece does not name {', '.join(missing)}")
         return Decision(

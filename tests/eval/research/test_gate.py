@@ -10,6 +10,7 @@ from pagestore import PageId, Span
 from tests.engines import engine
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
+from tiermem.text.question import Question
 
 pytestmark = pytest.mark.anyio
 ASKED = datetime(2024, 5, 1, tzinfo=UTC)
@@ -33,7 +34,7 @@ async def test_nearest_answers_where_a_near_piece_names_all_that_the_question_na
 ) -> None:
     piece = evidence("Ann adopted 3 grey cats." if named else "Ann adopted grey cats.", NEAR if near else FAR)
     piece = piece if known else replace(piece, similarity=None, score=piece.similarity or 0.0)
-    decided = await SimilarityEntityGate(tau=0.5)("Which 3 cats has Ann?", [OTHERS, piece], asked_at=ASKED)
+    decided = await SimilarityEntityGate(tau=0.5)(Question("Which 3 cats has Ann?", ASKED), [OTHERS, piece])
     assert decided.router == "nearest"
     assert (decided.action == "ANSWER") == (known and near and named)
     assert decided.score == ((NEAR if near else FAR) if known else OTHERS.similarity)
@@ -43,16 +44,16 @@ async def test_nearest_looks_at_the_nearest_piece_alone_and_at_the_words_it_rest
     gate_at = SimilarityEntityGate(tau=0.5)
     question = "Which cats has Ann?"
     nearest = evidence("She adopted grey cats.", 0.9)
-    assert (await gate_at(question, [*RECALLED, nearest], asked_at=ASKED)).action == "ESCALATE"
+    assert (await gate_at(Question(question, ASKED), [*RECALLED, nearest])).action == "ESCALATE"
     told = replace(nearest, quote="Ann: I adopted grey cats")
-    assert (await gate_at(question, [*RECALLED, told], asked_at=ASKED)).action == "ANSWER"
-    assert (await gate_at(question, [], asked_at=ASKED)).score is None
+    assert (await gate_at(Question(question, ASKED), [*RECALLED, told])).action == "ANSWER"
+    assert (await gate_at(Question(question, ASKED), [])).score is None
 
 
 async def test_nearest_may_be_content_with_a_share_of_what_is_named() -> None:
     half = SimilarityEntityGate(tau=0.5, coverage=0.5)
     for question, action in (("Did Ann meet Bob?", "ANSWER"), ("Did Bob meet Clara?", "ESCALATE")):
-        assert (await half(question, RECALLED, asked_at=ASKED)).action == action
+        assert (await half(Question(question, ASKED), RECALLED)).action == action
 
 
 def test_nearest_has_a_threshold_for_an_embedder_by_its_name() -> None:

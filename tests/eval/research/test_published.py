@@ -25,6 +25,7 @@ from tiermem.llm.interface import Call
 from tiermem.llm.scripted import Line, ScriptedModel
 from tiermem.reading.options import ReadingOptions
 from tiermem.reasoning import by_model, engine_named
+from tiermem.text.question import Question
 from tiermem.writing.values import WriterOptions
 
 pytestmark = pytest.mark.anyio
@@ -118,9 +119,9 @@ async def test_a_memory_opens_with_the_profile(tmp_path: Path) -> None:
 async def test_the_question_is_searched_for_before_anything_is_planned() -> None:
     asked = datetime(2024, 5, 1, tzinfo=UTC)
     planned = given(PAPER.adapt(by_model(ScriptedModel(("plan", {"decision": "DONE"})))).plan)
-    first = await planned("Which car?", [], "", [], asked_at=asked)
+    first = await planned(Question("Which car?", asked), [], "", [])
     assert (first.done, [one.query for one in first.searches]) == (False, ["Which car?"])
-    assert (await planned("Which car?", [], "", first.searches, asked_at=asked)).done
+    assert (await planned(Question("Which car?", asked), [], "", first.searches)).done
 
 
 def test_the_profile_needs_an_engine_that_asks_a_model() -> None:

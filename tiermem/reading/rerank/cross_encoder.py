@@ -17,6 +17,7 @@ from tiermem.embedding.onnx import session, tokenizer
 from tiermem.embedding.weights import check_installed
 from tiermem.errors import EmbedderUnavailable, InvalidInput, ModelUnavailable
 from tiermem.reading.rerank.interface import FoundPage, RerankerRequest
+from tiermem.text.question import Question
 from tiermem.text.unicode import join_surrogates
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
@@ -51,10 +52,10 @@ class CrossEncoder:
         except EmbedderUnavailable as error:
             raise InvalidInput(f"reranker: {error}") from error
 
-    async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+    async def score(self, question: Question, found: Sequence[FoundPage]) -> Sequence[float]:
         """See `Reranker.score`; `ModelUnavailable` where the model cannot be loaded or run."""
         try:
-            return await to_thread.run_sync(self._score, question, [one.page.text for one in found])
+            return await to_thread.run_sync(self._score, question.text, [one.page.text for one in found])
         except Exception as error:
             raise ModelUnavailable(
                 f"the cross-encoder in {str(self._directory)!r}: {type(error).__name__}: {error}"

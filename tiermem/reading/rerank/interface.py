@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from pagestore import Page
 from tiermem.reading.turns import FoundTurn
+from tiermem.text.question import Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,7 @@ class FoundPage:
 class Reranker(Protocol):
     """Judges how well pages fit a question. May raise `ModelError`; the order then stays as it was."""
 
-    async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+    async def score(self, question: Question, found: Sequence[FoundPage]) -> Sequence[float]:
         """One number a page, in order; higher fits better."""
         ...
 
@@ -37,7 +38,7 @@ class Reranker(Protocol):
 class RanksTurns(Protocol):
     """A reranker that judges single turns as well. May raise `ModelError`; the order then stays as it was."""
 
-    async def score_turns(self, question: str, found: Sequence[FoundTurn]) -> Sequence[float]:
+    async def score_turns(self, question: Question, found: Sequence[FoundTurn]) -> Sequence[float]:
         """One number a turn, in the order of the search, which has the best first; higher fits better."""
         ...
 

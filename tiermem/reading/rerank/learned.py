@@ -18,6 +18,7 @@ from tiermem.reading.rerank.interface import FoundPage, RerankerRequest
 from tiermem.reading.turns import FoundTurn
 from tiermem.reasoning.interface import SaidTurn
 from tiermem.reasoning.learned.factors import SHIPPED
+from tiermem.text.question import Question
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
@@ -47,14 +48,14 @@ class LearnedReranker:
         except EmbedderUnavailable as error:
             raise InvalidInput(f"reranker {NAME!r}: {error}") from error
 
-    async def score(self, question: str, found: Sequence[FoundPage]) -> Sequence[float]:
+    async def score(self, question: Question, found: Sequence[FoundPage]) -> Sequence[float]:
         """See `Reranker.score`: pages keep their order, which is that of the turns they were found by."""
         return [float(-place) for place in range(len(found))]
 
-    async def score_turns(self, question: str, found: Sequence[FoundTurn]) -> Sequence[float]:
+    async def score_turns(self, question: Question, found: Sequence[FoundTurn]) -> Sequence[float]:
         """See `RanksTurns.score_turns`; `ModelUnavailable` where the reader cannot be loaded or run."""
         try:
-            judged = await to_thread.run_sync(self._leads, question, [one.said_turn() for one in found])
+            judged = await to_thread.run_sync(self._leads, question.text, [one.said_turn() for one in found])
         except Exception as error:
             raise ModelUnavailable(
                 f"the reader in {str(self._factors)!r}: {type(error).__name__}: {error}"

@@ -13,6 +13,7 @@ from tiermem.model import Degradation
 from tiermem.reading.rerank.interface import FoundPage, RanksTurns, Reranker
 from tiermem.reading.turns import FoundTurn
 from tiermem.reading.view import View
+from tiermem.text.question import Question
 
 PROTECTED: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.85, "all-MiniLM-L6-v2-int8": 0.85}
 """By the name of an embedder the cosine from which a find is sure: the lowest of .5, .6, … .85 from which
@@ -25,7 +26,7 @@ _UNKNOWN = 0.5
 
 async def reranked(
     reranker: Reranker,
-    question: str,
+    question: Question,
     pages: Sequence[tuple[Hit, Page]],
     *,
     view: View,
@@ -45,7 +46,7 @@ async def reranked(
 
 async def reranked_turns(
     reranker: RanksTurns,
-    question: str,
+    question: Question,
     turns: Sequence[FoundTurn],
     *,
     judged: int,

@@ -15,6 +15,7 @@ from tiermem.errors import InvalidInput
 from tiermem.reasoning.interface import Engine, PointedTurns, SaidTurn
 from tiermem.reasoning.learned.factors import SHIPPED, read_head, texts_of
 from tiermem.reasoning.learned.first_line import FirstLineCalibration, read_first_line, score_turns
+from tiermem.text.question import Question
 
 if TYPE_CHECKING:
     from tiermem.reasoning.learned.graph import LearnedReader
@@ -35,12 +36,12 @@ class PointByReader:
     named: bool
 
     async def __call__(
-        self, question: str, turns: Sequence[SaidTurn], found: Sequence[float]
+        self, question: Question, turns: Sequence[SaidTurn], found: Sequence[float]
     ) -> PointedTurns | None:
         """See `PointAtTurns`; `InvalidInput` where the file of the reader is none."""
         if not turns or (not self.named and not self.opened.possible):
             return None
-        return await to_thread.run_sync(self._point, question, turns, found)
+        return await to_thread.run_sync(self._point, question.text, turns, found)
 
     def _point(self, question: str, turns: Sequence[SaidTurn], found: Sequence[float]) -> PointedTurns | None:
         reader = self.opened.get()

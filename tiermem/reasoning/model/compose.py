@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -15,6 +14,7 @@ from tiermem.reasoning.interface import Draft
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask, shown_numbers
 from tiermem.reasoning.model.fields import Reply, Texts, Words
+from tiermem.text.question import Question
 
 
 class ComposeReply(Reply):
@@ -46,7 +46,7 @@ class ComposeByModel:
     model: LanguageModel
     prompt: Literal["compose", "compose_always"] = "compose"
 
-    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Draft:
+    async def __call__(self, question: Question, evidence: Sequence[Evidence]) -> Draft:
         """One call; without evidence there is nothing to ask a model."""
         if not evidence:
             return Draft(text="Nothing in memory tells.", cited=(), abstained=True, complete=False)
@@ -55,9 +55,9 @@ class ComposeByModel:
             "compose",
             ComposeReply,
             prompt=self.prompt,
-            question=question,
+            question=question.text,
             evidence=prompt_text.evidence(evidence),
-            asked_at=prompt_text.moment(asked_at),
+            asked_at=prompt_text.moment(question.asked_at),
         )
         return _draft(reply, len(evidence))
 

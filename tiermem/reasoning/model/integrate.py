@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from tiermem.llm.interface import LanguageModel
 from tiermem.model import Claim, Evidence
@@ -12,6 +11,7 @@ from tiermem.reasoning.interface import Integrated, PageView
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask, room_for
 from tiermem.reasoning.model.fields import Date, Quotes, Reply, quotes_of
+from tiermem.text.question import Question
 
 
 class FoundFact(Reply):
@@ -36,7 +36,7 @@ class IntegrateByModel:
     model: LanguageModel
 
     async def __call__(
-        self, question: str, pages: Sequence[PageView], known: Sequence[Evidence], *, asked_at: datetime
+        self, question: Question, pages: Sequence[PageView], known: Sequence[Evidence]
     ) -> Integrated:
         """One call for all of the pages; none without a page."""
         if not pages:
@@ -45,10 +45,10 @@ class IntegrateByModel:
             self.model,
             "integrate",
             IntegrateReply,
-            question=question,
+            question=question.text,
             pages=prompt_text.views(pages),
             known=prompt_text.known_list(known),
-            asked_at=prompt_text.moment(asked_at),
+            asked_at=prompt_text.moment(question.asked_at),
             max_tokens=room_for(len(pages)),
         )
         return Integrated(

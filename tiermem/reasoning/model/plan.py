@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
@@ -15,6 +14,7 @@ from tiermem.reasoning.interface import Planned
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask
 from tiermem.reasoning.model.fields import Reply, Words
+from tiermem.text.question import Question
 
 
 class SearchCommand(Reply):
@@ -40,24 +40,18 @@ class PlanByModel:
     model: LanguageModel
 
     async def __call__(
-        self,
-        question: str,
-        known: Sequence[Evidence],
-        missing: str,
-        done: Sequence[Search],
-        *,
-        asked_at: datetime,
+        self, question: Question, known: Sequence[Evidence], missing: str, done: Sequence[Search]
     ) -> Planned:
         """One call; commands that are unknown, empty or made before are left out."""
         reply = await ask(
             self.model,
             "plan",
             PlanReply,
-            question=question,
+            question=question.text,
             known=prompt_text.known_list(known),
             missing=missing.strip() or "(not told)",
             searched=prompt_text.searches(done),
-            asked_at=prompt_text.moment(asked_at),
+            asked_at=prompt_text.moment(question.asked_at),
         )
         reason = reply.reasoning or reply.decision
         if reply.decision == "DONE":

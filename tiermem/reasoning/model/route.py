@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 from tiermem.errors import MalformedReply
@@ -13,6 +12,7 @@ from tiermem.model import Decision, Evidence
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask
 from tiermem.reasoning.model.fields import Reply, Share, Words
+from tiermem.text.question import Question
 
 _ROUTER = "llm"
 
@@ -35,7 +35,7 @@ class RouteByModel:
     model: LanguageModel
     prompt: Literal["route", "route_action"] = "route"
 
-    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+    async def __call__(self, question: Question, evidence: Sequence[Evidence]) -> Decision:
         """ANSWER only where the model says so in form; with nothing recalled it is not asked."""
         if not evidence:
             return _escalate("nothing was recalled")
@@ -45,9 +45,9 @@ class RouteByModel:
                 "route",
                 RouteReply,
                 prompt=self.prompt,
-                question=question,
+                question=question.text,
                 recalled=prompt_text.evidence(evidence),
-                asked_at=prompt_text.moment(asked_at),
+                asked_at=prompt_text.moment(question.asked_at),
             )
         except MalformedReply as error:
             return _escalate(f"the reply could not be used: {error}")

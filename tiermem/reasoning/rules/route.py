@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from tiermem.model import Decision, Evidence
 from tiermem.reasoning.rules.sufficiency import assess
+from tiermem.text.question import Question
 
 
-async def gate(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+async def gate(question: Question, evidence: Sequence[Evidence]) -> Decision:
     """Judge by terms, people and the kind of detail asked for. Nothing recalled escalates."""
     return assess(question, evidence)

@@ -14,9 +14,9 @@ from datetime import datetime
 from functools import lru_cache
 
 from tiermem.model import Evidence
-from tiermem.reasoning.rules.questions import ParsedQuestion
 from tiermem.text import sentences, stem, words
 from tiermem.text.literals import names
+from tiermem.text.question import Question
 from tiermem.text.readings import People, read_claim, read_turn, speech
 from tiermem.text.words import WORD
 
@@ -131,7 +131,7 @@ def _turn_stems(around: str, asked: str) -> frozenset[str]:
 class Matcher:
     """Scores sentences against one question. Rare words count more; rarity is measured on these sentences."""
 
-    def __init__(self, question: ParsedQuestion, found: Sequence[EvidenceSentence]) -> None:
+    def __init__(self, question: Question, found: Sequence[EvidenceSentence]) -> None:
         self._question = question
         counts = {term: sum(term in p.near for p in found) for term in question.terms}
         self._weight = {

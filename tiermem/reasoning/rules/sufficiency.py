@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tiermem.model import Action, Decision, Evidence
-from tiermem.reasoning.rules.questions import Kind, ParsedQuestion, parse_question
 from tiermem.reasoning.rules.sentences import Matcher, ScoredSentence, evidence_sentences
 from tiermem.text import resolve_dates, stem, words
 from tiermem.text.literals import names, numbers
+from tiermem.text.question import Kind, Question
 
 _COVERAGE = 0.65
 """The share of the question's weighted terms that one statement must hold."""
@@ -43,31 +43,30 @@ _AS_GOOD = 0.75
 _MANY: frozenset[Kind] = frozenset({"list", "how many"})
 
 
-def features(question: str, units: Sequence[Evidence]) -> Features:
+def features(question: Question, units: Sequence[Evidence]) -> Features:
     """Measure how well the best statement among `units` answers `question`."""
-    parsed = parse_question(question)
     found = evidence_sentences(units)
-    ranked = Matcher(parsed, found).best(found)
+    ranked = Matcher(question, found).best(found)
     near = [one for one in ranked if one.score >= _AS_GOOD * ranked[0].score]
-    best = next((one for one in near if holds_detail(parsed, one)), ranked[0] if ranked else None)
+    best = next((one for one in near if holds_detail(question, one)), ranked[0] if ranked else None)
     similarities = [unit.similarity for unit in units if unit.similarity is not None]
     return Features(
-        kind=parsed.kind,
+        kind=question.kind,
         coverage=best.coverage if best else 0.0,
         right_person=best is not None and best.right_person,
-        names_held=_names_held(parsed, units),
-        detail_held=best is not None and holds_detail(parsed, best),
+        names_held=_names_held(question, units),
+        detail_held=best is not None and holds_detail(question, best),
         similarity=max(similarities, default=None),
     )
 
 
-def _names_held(question: ParsedQuestion, units: Sequence[Evidence]) -> bool:
+def _names_held(question: Question, units: Sequence[Evidence]) -> bool:
     """Whether every name of the question occurs in some unit."""
     there = {stem(word) for unit in units for word in words(unit.text)}
     return all(name in there for name in question.names)
 
 
-def holds_detail(question: ParsedQuestion, best: ScoredSentence) -> bool:
+def holds_detail(question: Question, best: ScoredSentence) -> bool:
     """Whether the statement holds a detail of the kind asked for."""
     sentence = best.sentence
     if question.kind == "when":
@@ -83,7 +82,7 @@ def holds_detail(question: ParsedQuestion, best: ScoredSentence) -> bool:
     return True
 
 
-def assess(question: str, evidence: Sequence[Evidence]) -> Decision:
+def assess(question: Question, evidence: Sequence[Evidence]) -> Decision:
     """ANSWER when the evidence states what is asked, else ESCALATE; the score is the coverage."""
     seen = features(question, evidence)
     reason = _refusal(seen) or _too_little(seen)

@@ -25,6 +25,7 @@ from tiermem.reasoning import engine_named
 from tiermem.reasoning.interface import PointedTurns, SaidTurn
 from tiermem.reasoning.learned.first_line import FirstLineSignals, score_turns
 from tiermem.reasoning.learned.graph import LearnedReader
+from tiermem.text.question import Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +52,11 @@ class _Listening:
         self.last: FirstLineSignals | None = None
 
     async def __call__(
-        self, question: str, turns: Sequence[SaidTurn], found: Sequence[float]
+        self, question: Question, turns: Sequence[SaidTurn], found: Sequence[float]
     ) -> PointedTurns | None:
         if not turns:
             return None
-        scored = await to_thread.run_sync(score_turns, self._reader, question, turns, found)
+        scored = await to_thread.run_sync(score_turns, self._reader, question.text, turns, found)
         self.last = scored.signals
         return PointedTurns(words=scored.words, scores=scored.scores)
 

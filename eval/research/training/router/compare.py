@@ -22,6 +22,7 @@ from eval.research.training.router.rows import Row
 from eval.research.training.router.signals import signals
 from eval.types import QuestionId
 from tiermem.reasoning.rules.route import gate
+from tiermem.text.question import Question
 
 SEEDS: Final = (0, 1, 2)
 Learn = Callable[[Logged, int], Logistic]
@@ -82,11 +83,11 @@ async def seen(rows: Sequence[Row]) -> Seen:
 
 
 def _signals(row: Row) -> tuple[float, ...]:
-    return signals(row.text, row.recalled, asked_at=row.asked_at)
+    return signals(Question(row.text, row.asked_at), row.recalled)
 
 
 async def _escalated(rows: Sequence[Row], route: Any) -> frozenset[QuestionId]:
-    decided = [(row, await route(row.text, row.recalled, asked_at=row.asked_at)) for row in rows]
+    decided = [(row, await route(Question(row.text, row.asked_at), row.recalled)) for row in rows]
     return frozenset(row.question for row, decision in decided if decision.action == "ESCALATE")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from math import exp
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -19,6 +18,7 @@ from eval.research.training.router.signals import SIGNALS, signals
 from tiermem.errors import InvalidInput
 from tiermem.model import Decision, Evidence
 from tiermem.reasoning import Engine
+from tiermem.text.question import Question
 
 NAME: Final = "learned"
 FORMAT: Final = "tiermem-router-policy-1"
@@ -99,11 +99,11 @@ class LearnedRoute:
 
     policy: RouterPolicy
 
-    async def __call__(self, question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> Decision:
+    async def __call__(self, question: Question, evidence: Sequence[Evidence]) -> Decision:
         """The score is the probability of answering."""
         if not evidence:
             return Decision(action="ESCALATE", score=None, reason="nothing was recalled", router=NAME)
-        chance = self.policy.answers(signals(question, evidence, asked_at=asked_at))
+        chance = self.policy.answers(signals(question, evidence))
         return Decision(
             action="ANSWER" if chance >= _EVEN else "ESCALATE",
             score=round(chance, 2),

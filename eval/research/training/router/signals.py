@@ -7,16 +7,15 @@ learned from the old one is refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from math import log1p
 from typing import Final, get_args
 
 from eval.research.entities import entities, entities_missing
 from tiermem.model import Evidence
-from tiermem.reasoning.rules.questions import Kind, parse_question
 from tiermem.reasoning.rules.sufficiency import assess, features
 from tiermem.text import stem, words
 from tiermem.text.literals import Source
+from tiermem.text.question import Kind, Question
 
 _KINDS: Final[tuple[Kind, ...]] = tuple(kind for kind in get_args(Kind) if kind != "what")
 """Kinds of question, each a signal; "what" is none of them."""
@@ -36,18 +35,18 @@ SIGNALS: Final[tuple[str, ...]] = (
 """The names of the signals, in order."""
 
 
-def signals(question: str, evidence: Sequence[Evidence], *, asked_at: datetime) -> tuple[float, ...]:
+def signals(question: Question, evidence: Sequence[Evidence]) -> tuple[float, ...]:
     """One number for each of `SIGNALS`; finite for any text, and for no evidence at all."""
     return (
         *_by_rules(question, evidence),
         *_of_similarity(evidence),
-        *_of_words(question, evidence, asked_at),
+        *_of_words(question, evidence),
         *_of_size(question, evidence),
-        *(float(parse_question(question).kind == kind) for kind in _KINDS),
+        *(float(question.kind == kind) for kind in _KINDS),
     )
 
 
-def _by_rules(question: str, evidence: Sequence[Evidence]) -> tuple[float, ...]:
+def _by_rules(question: Question, evidence: Sequence[Evidence]) -> tuple[float, ...]:
     """What the gate looks at, and what it decides."""
     seen = features(question, evidence)
     answers = assess(question, evidence).action == "ANSWER"
@@ -62,12 +61,12 @@ def _of_similarity(evidence: Sequence[Evidence]) -> tuple[float, ...]:
     return max(near), 0.0, max(near) - sum(near) / len(near)
 
 
-def _of_words(question: str, evidence: Sequence[Evidence], asked_at: datetime) -> tuple[float, ...]:
+def _of_words(question: Question, evidence: Sequence[Evidence]) -> tuple[float, ...]:
     """How much of the question's words, and of what it names, is in anything recalled."""
     there = {stem(word) for one in evidence for word in words(f"{one.text} {one.quote}")}
-    terms = parse_question(question).terms
-    named = entities(question, asked_at)
-    missing = entities_missing(question, _sources(evidence), asked_at)
+    terms = question.terms
+    named = entities(question.text, question.asked_at)
+    missing = entities_missing(question.text, _sources(evidence), question.asked_at)
     return (
         sum(term in there for term in terms) / len(terms) if terms else 1.0,
         1 - len(missing) / len(named) if named else 1.0,
@@ -79,11 +78,11 @@ def _sources(evidence: Sequence[Evidence]) -> tuple[Source, ...]:
     return tuple(Source(text, one.said_at) for one in evidence for text in (one.text, one.quote) if text)
 
 
-def _of_size(question: str, evidence: Sequence[Evidence]) -> tuple[float, ...]:
+def _of_size(question: Question, evidence: Sequence[Evidence]) -> tuple[float, ...]:
     units = sum(one.source == "unit" for one in evidence)
     return (
         log1p(len(evidence)),
         units / len(evidence) if evidence else 0.0,
         log1p(sum(len(words(one.text)) for one in evidence)),
-        log1p(len(words(question))),
+        log1p(len(words(question.text))),
     )

@@ -24,6 +24,7 @@ from tests.engines import engine, quoting_engine
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput
 from tiermem.model import Evidence
+from tiermem.text.question import Question
 
 pytestmark = pytest.mark.anyio
 ASKED = datetime(2024, 5, 1, tzinfo=UTC)
@@ -41,7 +42,7 @@ def policy(bias: float = 0.0, **weights: float) -> RouterPolicy:
 
 
 def seen(question: str, *recalled: Evidence) -> dict[str, float]:
-    return dict(zip(SIGNALS, signals(question, recalled, asked_at=ASKED), strict=True))
+    return dict(zip(SIGNALS, signals(Question(question, ASKED), recalled), strict=True))
 
 
 CATS = evidence("Ann adopted three grey cats.")
@@ -49,7 +50,7 @@ CATS = evidence("Ann adopted three grey cats.")
 
 @given(question=st.text(max_size=60), texts=st.lists(st.text(max_size=60), max_size=4))
 def test_every_signal_is_a_number_for_any_text(question: str, texts: list[str]) -> None:
-    found = signals(question, [evidence(text, None) for text in texts], asked_at=ASKED)
+    found = signals(Question(question, ASKED), [evidence(text, None) for text in texts])
     assert len(found) == len(SIGNALS) == len(set(SIGNALS))
     assert all(isfinite(one) for one in found)
 
@@ -77,11 +78,11 @@ def test_similarity_is_known_or_said_to_be_unknown() -> None:
 
 async def test_it_answers_where_the_policy_gives_it_an_even_chance() -> None:
     route = LearnedRoute(policy=policy(bias=-1.0, rules_answer=2.0))
-    yes = await route("How many grey cats did Ann adopt?", [CATS], asked_at=ASKED)
-    no = await route("How many grey cats did Bob adopt?", [CATS], asked_at=ASKED)
+    yes = await route(Question("How many grey cats did Ann adopt?", ASKED), [CATS])
+    no = await route(Question("How many grey cats did Bob adopt?", ASKED), [CATS])
     assert (yes.action, yes.score, yes.router) == ("ANSWER", 0.73, "learned")
     assert (no.action, no.score) == ("ESCALATE", 0.27)
-    nothing = await LearnedRoute(policy=policy(bias=9.0))("How many?", [], asked_at=ASKED)
+    nothing = await LearnedRoute(policy=policy(bias=9.0))(Question("How many?", ASKED), [])
     assert (nothing.action, nothing.score) == ("ESCALATE", None)
 
 
