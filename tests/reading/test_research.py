@@ -22,8 +22,8 @@ from tiermem.ledger import WroteBack
 from tiermem.llm.meter import Meter, check_budget, metered, pay
 from tiermem.model import Budget, Claim, Evidence, FindingId, Search, Usage, WriteBack
 from tiermem.reading import Scope
+from tiermem.reading.look_further import new_searches
 from tiermem.reading.rerank import FoundPage, reordered
-from tiermem.reading.research import new_searches
 from tiermem.reading.search import linked_pages
 from tiermem.reasoning import PageView
 from tiermem.reasoning.interface import Integrated, Planned

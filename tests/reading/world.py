@@ -26,7 +26,7 @@ from tiermem.reading.answer import Outcome
 from tiermem.reading.compose import Composer
 from tiermem.reading.recall import recall
 from tiermem.reading.request import AskRequest
-from tiermem.reading.research import Research
+from tiermem.reading.research import PageRounds
 from tiermem.reading.search import LookUp
 from tiermem.reading.view import EVERYTHING, View
 from tiermem.reasoning import Draft, Engine, PageView
@@ -318,10 +318,10 @@ class World:
             count=Words().count,
             reranker=reranker,
         )
-        loop = Research(asking, lookup, Composer(asking))
-        return await loop.run(
-            await recall(make_question(question), lookup, count=Words().count, options=chosen)
-        )
+        recalled = await recall(make_question(question), lookup, count=Words().count, options=chosen)
+        rounds = PageRounds(asking, lookup, Composer(asking), recalled)
+        await rounds.look()
+        return rounds.findings
 
     async def say(
         self, *lines: str, session: SessionId = MAIN, at: datetime | None = None, **more: Any

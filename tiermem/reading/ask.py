@@ -6,9 +6,10 @@ share one view.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from pagestore import PageId
 from tiermem.errors import BudgetExceeded, MalformedReply, ModelError
@@ -38,15 +39,16 @@ from tiermem.reading.compose import (
     abstention,
     better,
 )
+from tiermem.reading.look_further import Rounds
 from tiermem.reading.neighbours import with_neighbours
 from tiermem.reading.quoting import size
 from tiermem.reading.recall import deduplicate, recall
 from tiermem.reading.replies import Replies
 from tiermem.reading.request import AskRequest
-from tiermem.reading.research import Research
+from tiermem.reading.research import PageRounds
 from tiermem.reading.said import find_lines
 from tiermem.reading.search import LookUp, linked_pages
-from tiermem.reading.turn_search import TurnSearchLoop
+from tiermem.reading.turn_search import TurnRounds
 
 SAID = Decision(
     action="ANSWER",
@@ -88,10 +90,10 @@ async def ask(asking: AskRequest) -> Outcome:
         return await reading.display_lines(recalled)
     decision, first = await reading.decide(recalled)
     steps = [first] if first is not None else []
-    for further in reading.next_steps(first):
+    for strategy in reading.strategies(first):
         if steps and steps[-1].composed.suffices:
             break
-        steps.append(await reading.attempt(further, recalled, steps))
+        steps.append(await reading.look_further(strategy, recalled, steps))
     return await reading.outcome(recalled, decision, steps)
 
 
@@ -141,8 +143,8 @@ class _QuestionRun:
             self._note("route", error, "answer from what was recalled")
             return Decision(action="ANSWER", score=None, reason=str(error), router="budget")
 
-    def next_steps(self, first: _Step | None) -> tuple[Way, ...]:
-        """What may follow, in order, where the answer does not suffice.
+    def strategies(self, first: _Step | None) -> tuple[Strategy, ...]:
+        """How to look further, in order, where the answer does not suffice.
 
         A part of the answer is completed from pages, which are read fact by fact: a list is missed among
         many turns. Where there is none yet, more turns are the cheaper place to look.
@@ -151,21 +153,17 @@ class _QuestionRun:
             return ()
         in_part = first is not None and first.composed.holds
         looks_among_turns = self._fused and self._asking.mode == "router" and not in_part
-        return ("widened", "researched") if looks_among_turns else ("researched",)
+        return (WIDEN, TURNS) if looks_among_turns else (PAGES,)
 
-    async def attempt(self, way: Way, recalled: Recalled, steps: list[_Step]) -> _Step:
+    async def look_further(self, strategy: Strategy, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The next step. If a model fails or the budget is spent, the latest answer is kept, with a note."""
         try:
-            if way == "widened":
-                return await self._widen(recalled, steps)
-            if steps and steps[-1].way == "widened":
-                return await self._seek(recalled, steps)
-            return await self._research(recalled, steps)
+            return await strategy.look(self, recalled, steps)
         except (ModelError, BudgetExceeded) as error:
             answered = _latest_answer(steps)
             if answered is None and not self._leaves_abstention(error):
                 raise
-            self._note(way, error, "the answer from what was read until then")
+            self._note(strategy.way, error, "the answer from what was read until then")
             if answered is not None:
                 return _Step(composed=answered.composed, way=answered.way, evidence=answered.evidence)
             return _Step(composed=abstention(missing=str(error)), way="recall")
@@ -181,7 +179,7 @@ class _QuestionRun:
         self._record_wording(composed, "recall")
         return _Step(composed=composed, way="recall", wordings=(composed,), evidence=recalled.items)
 
-    async def _widen(self, recalled: Recalled, steps: list[_Step]) -> _Step:
+    async def widen(self, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The best turns with their neighbours, and all that was recalled other than turns."""
         evidence = _with_turns(recalled.items, await self._wide())
         self._shown += evidence
@@ -199,35 +197,43 @@ class _QuestionRun:
             found.turns, limit=options.widen_turns, tokens=options.widen_tokens, count=self._asking.count
         )
 
-    async def _seek(self, recalled: Recalled, steps: list[_Step]) -> _Step:
+    async def look_among_turns(self, recalled: Recalled, steps: list[_Step]) -> _Step:
+        """Rounds over turns, for what the wider evidence left open; over pages where it could not be read."""
         before = steps[-1]
-        seeking = TurnSearchLoop(self._asking, self.lookup, self._composer)
-        try:
-            sought = await seeking.run(before.composed, before.evidence, recalled=recalled.items)
-        finally:
-            self._shown += seeking.looked_up
-        findings = Findings(
-            evidence=deduplicate((*before.evidence, *sought.evidence)),
-            rounds=sought.rounds,
-            degradations=sought.degradations,
+        if before.way != "widened":
+            return await self.look_at_pages(recalled, steps)
+        rounds = TurnRounds(
+            self._asking,
+            self.lookup,
+            self._composer,
+            composed=before.composed,
+            evidence=before.evidence,
+            recalled=recalled.items,
         )
+        await self._look(rounds)
+        found = deduplicate((*before.evidence, *rounds.findings.evidence))
         return _Step(
-            composed=_best(sought.composed, steps),
+            composed=_best(rounds.composed, steps),
             way="researched",
-            wordings=sought.wordings,
-            findings=findings,
+            wordings=tuple(rounds.wordings),
+            findings=replace(rounds.findings, evidence=found),
         )
 
-    async def _research(self, recalled: Recalled, steps: list[_Step]) -> _Step:
+    async def _look(self, rounds: Rounds[Any]) -> None:
+        try:
+            await rounds.look()
+        finally:
+            self._shown += rounds.findings.evidence
+            self._rounds = rounds.findings.rounds
+
+    async def look_at_pages(self, recalled: Recalled, steps: list[_Step]) -> _Step:
+        """Rounds over pages, and the answer from the facts of these."""
         asking, options = self._asking, self._asking.options
         if steps and self._fused:
             options = replace(options, max_rounds=options.partial_rounds)
-        loop = Research(replace(asking, options=options), self.lookup, self._composer)
-        try:
-            findings = await loop.run(recalled)
-        finally:
-            self._shown += loop.findings.evidence
-            self._rounds = loop.findings.rounds
+        rounds = PageRounds(replace(asking, options=options), self.lookup, self._composer, recalled)
+        await self._look(rounds)
+        findings = rounds.findings
         self._replies.check_usable()
         facts = await self._composer.of_facts(findings.facts)
         besides = await self._evidence_without_facts(findings)
@@ -320,6 +326,20 @@ class _QuestionRun:
         self._asking.steps.done(
             "compose", way=way, checks=composed.checks, degradations=composed.degradations
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """A way to look further, and what does it."""
+
+    way: Way
+    look: Callable[[_QuestionRun, Recalled, list[_Step]], Awaitable[_Step]]
+
+
+WIDEN = Strategy("widened", _QuestionRun.widen)
+"""More turns with their neighbours, and one wording."""
+TURNS = Strategy("researched", _QuestionRun.look_among_turns)
+PAGES = Strategy("researched", _QuestionRun.look_at_pages)
 
 
 def fused_decision(first: ComposedAnswer) -> Decision:
