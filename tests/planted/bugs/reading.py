@@ -11,12 +11,14 @@ BUGS = (
         function="Waiting.candidates",
         before="""
             return await self._index.turns(
-                self._space, question, limit=limit, session=session, periods=periods, owners=sees.owners
+                self._space, question.text, limit=limit, session=session, periods=question.periods,
+                owners=sees.owners,
             )
         """,
         after="""
             return await self._index.turns(
-                self._space, question, limit=limit, session=session, periods=periods, owners=None
+                self._space, question.text, limit=limit, session=session, periods=question.periods,
+                owners=None,
             )
         """,
         found_by=("tests/reading/test_backlog.py", "tests/api/test_private_words.py"),
@@ -292,7 +294,7 @@ BUGS = (
     Bug(
         name="a question asked of the summaries alone reads pages",
         file="tiermem/reading/ask.py",
-        function="_QuestionRun.next_steps",
+        function="_QuestionRun.strategies",
         before="""
             if self._asking.mode == "summary" or not self._asking.engine.looks_further:
                 return ()
@@ -413,10 +415,10 @@ BUGS = (
     ),
     Bug(
         name="a question requires its phrases",
-        file="tiermem/reading/search.py",
-        function="LookUp._read_exact",
-        before='query.rstrip().endswith("?")',
-        after="not query",
+        file="tiermem/reading/exact.py",
+        function="exact_texts",
+        before='question.text.rstrip().endswith("?")',
+        after="not question.text",
         found_by=("tests/reading/test_exact.py", *_ALL),
     ),
     Bug(
