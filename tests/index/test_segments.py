@@ -25,7 +25,6 @@ from tiermem.index.features import IS_EMPTY, ITEM_TYPES, Block, RowFeatures, joi
 from tiermem.index.segment_file import SegmentFile
 from tiermem.index.segments import LARGEST, SIZES, LoadedRows, SegmentStore, SpaceState
 from tiermem.index.table import SegmentTable
-from tiermem.storage.postgres.database import acquire_database
 
 ONE, TWO = SpaceId("one"), SpaceId("two")
 WIDTH = 16
@@ -59,8 +58,7 @@ def open_segments(request: pytest.FixtureRequest, file: Path) -> Iterator[OpenSe
         if url is None:
             one: SegmentStore = SegmentFile(file, WIDTH, read_only=read_only)
         else:
-            database = acquire_database(url, read_only=read_only, create=True)
-            table = one = SegmentTable(database, HashEmbedder(WIDTH), read_only=read_only)
+            table = one = SegmentTable(url, HashEmbedder(WIDTH), read_only=read_only)
             table.prepare(fresh=False)
         opened.append(one)
         return one

@@ -29,9 +29,10 @@ from tiermem.errors import MemoryClosed
 from tiermem.reasoning import Engine
 from tiermem.runtime.calls import CLOSED
 from tiermem.runtime.components import EngineName
-from tiermem.runtime.loop import Loop, SharedLoops
+from tiermem.runtime.loop import Loop
 from tiermem.runtime.shared_components import end_all
 from tiermem.settings import Settings
+from tiermem.shared import SharedByKey
 from tiermem.storage import open_store, parse_place
 from tiermem.workspace import MOST_TOKENS, Eviction, Item
 
@@ -48,13 +49,20 @@ _FORKED = (
 _REMOTE = "memories over HTTP"
 """What their loop is known by: one for all of them."""
 
-_loops = SharedLoops()
+_loops: SharedByKey[Loop] = SharedByKey()
+"""A loop of which all users were forgotten runs on, for the next one, or until the program ends."""
+
+
+def _release_loop(key: Hashable, user: object) -> None:
+    """One user less; the last one stops the loop, and ends what forgotten users left open on it."""
+    if (loop := _loops.release(key, user)) is not None:
+        loop.stop(end_all)
 
 
 def _close_what_is_open() -> None:
     """Close what was never closed, when the program ends."""
     with ExitStack() as each:
-        for loop in _loops.all():
+        for loop in _loops.open_parts():
             each.callback(loop.call, end_all)
 
 
@@ -84,7 +92,7 @@ class Memory:
         """Use `Memory.open`."""
         self._async = awaited
         self._loop = loop
-        self._let_go = partial(_loops.let_go, key, user, end_all)
+        self._let_go = partial(_release_loop, key, user)
         self._closed = False
         self._inside = 0
         self._changed = Condition()
@@ -125,11 +133,11 @@ class Memory:
         else:
             shared = opening.shared_as or user
             opens = partial(open_shared_memory, AsyncMemory, opening)
-        loop = _loops.take(shared, user)
+        loop = _loops.take(shared, user, Loop)
         try:
             memory = cls(loop.call(opens), loop, shared, user)
         except BaseException:
-            _loops.let_go(shared, user, end_all)
+            _release_loop(shared, user)
             raise
         # Again each time: what is registered last is called first, before what was imported to open it ends.
         atexit.unregister(_close_what_is_open)

@@ -9,6 +9,8 @@ entries.sqlite-journal  empty but while something is written
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
@@ -32,7 +34,7 @@ from tiermem.index.memory import open_in_process
 from tiermem.index.ownership import opening, owned, usable
 from tiermem.index.row_index import RowIndex
 from tiermem.index.segment_file import SegmentFile
-from tiermem.index.shared import InUse, SharedParts
+from tiermem.shared import InUse, SharedByKey
 
 FORM = "rows"
 
@@ -82,7 +84,7 @@ def _open_file(path: Path, embedder: Embedder, *, read_only: bool = False) -> Se
     return SegmentFile(path / FILE, embedder.dimensions, read_only=read_only)
 
 
-_opened: SharedParts[RowIndex] = SharedParts()
+_opened: SharedByKey[RowIndex] = SharedByKey()
 
 
 async def open_in_folder(request: IndexRequest) -> Index:
@@ -102,9 +104,10 @@ async def open_in_folder(request: IndexRequest) -> Index:
         return await open_in_process(request)
     if request.read_only:
         return await _looked_at(folder, request)
-    key = (await to_thread.run_sync(folder.resolve), embedder.name)
+    key, user = (await to_thread.run_sync(folder.resolve), embedder.name), object()
     try:
-        index = await _opened.take(key, lambda: open_embedded(folder, embedder, fresh=fresh), anew=fresh)
+        opened = partial(open_embedded, folder, embedder, fresh=fresh)
+        index = await to_thread.run_sync(partial(_opened.take, key, user, opened, anew=fresh))
     except InUse:
         raise IndexLocked(
             f"the index at {str(folder)!r} is open for another space of the store in this process and cannot "
@@ -117,8 +120,13 @@ async def open_in_folder(request: IndexRequest) -> Index:
         if fresh:
             raise
         return AbsentIndex(f"what was said is found by its words alone, not by meaning: {error}")
-    request.closing.push_async_callback(_opened.let_go, key, RowIndex.close)
+    request.closing.push_async_callback(_release, key, user)
     return index
+
+
+async def _release(key: Hashable, user: object) -> None:
+    if (index := _opened.release(key, user)) is not None:
+        await index.close()
 
 
 async def _looked_at(folder: Path, request: IndexRequest) -> Index:

@@ -215,12 +215,12 @@ class PostgresIndex(PointIndex):
         self._transaction: Transaction | None = None
         """That of `writing`, in which all that is read and written here is."""
         with translate_database_errors():
-            self._database = acquire_database(url, read_only=read_only, create=True)
+            self._database = acquire_database(url, self, read_only=read_only, create=True)
         try:
             with translate_database_errors():
                 self._agree(read_only=read_only, fresh=fresh)
         except BaseException:
-            release_database(self._database)
+            self._close()
             raise
 
     def _agree(self, *, read_only: bool, fresh: Sequence[SpaceId]) -> None:
@@ -485,7 +485,7 @@ class PostgresIndex(PointIndex):
             transaction.execute((_MARK, [space, mark.seq, mark.digest]))
 
     def _close(self) -> None:
-        release_database(self._database)
+        release_database(self._database, self)
 
 
 class StoreIndex(PostgresIndex):
@@ -514,12 +514,13 @@ def find_pgvector(url: str | None) -> str:
 
     Raises what `Database` raises, and `InvalidInput` for a store in no database.
     """
-    database = acquire_database(_require_database(url), read_only=True, create=False)
+    user = object()
+    database = acquire_database(_require_database(url), user, read_only=True, create=False)
     try:
         for (version,) in database.rows(_FIND_EXTENSION):
             return f"pgvector {version}"
     finally:
-        release_database(database)
+        release_database(database, user)
     raise IndexUnavailable(f"{database.name} has no pgvector")
 
 

@@ -36,7 +36,6 @@ from tiermem.index.values import COLLECTIONS, Collection
 
 try:
     from tiermem.storage.postgres.database import (
-        Database,
         Transaction,
         acquire_database,
         release_database,
@@ -59,10 +58,11 @@ class SegmentTable(SegmentStore):
 
     _prefix = "tiermem_rows."
 
-    def __init__(self, database: Database, embedder: Embedder, *, read_only: bool = False) -> None:
+    def __init__(self, url: str, embedder: Embedder, *, read_only: bool = False) -> None:
         made_with = json.dumps({**description(embedder), "rows": SCHEMA})
         super().__init__(embedder.dimensions, made_with, read_only=read_only)
-        self._database, self._is_open = database, True
+        with translate_database_errors():
+            self._database = acquire_database(url, self, read_only=read_only, create=True)
         self._transaction: Transaction | None = None
 
     def within(self, transaction: Transaction) -> SegmentTable:
@@ -112,9 +112,7 @@ class SegmentTable(SegmentStore):
 
     def close(self) -> None:
         """Close the connections, unless others of this process use them; idempotent."""
-        if self._is_open:
-            self._is_open = False
-            release_database(self._database)
+        release_database(self._database, self)
 
     def _rows(self, query: LiteralString, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
         return (self._transaction or self._database).rows(query, parameters)
@@ -153,9 +151,7 @@ class TableIndex(SegmentIndex):
     """
 
     def __init__(self, url: str, embedder: Embedder, *, read_only: bool = False, fresh: bool = False) -> None:
-        with translate_database_errors():
-            database = acquire_database(url, read_only=read_only, create=True)
-        self._table = SegmentTable(database, embedder, read_only=read_only)
+        self._table = SegmentTable(url, embedder, read_only=read_only)
         try:
             self._table.prepare(fresh=fresh)
         except BaseException:

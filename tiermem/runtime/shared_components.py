@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Hashable
-from threading import Lock
 from typing import Protocol
 from weakref import WeakSet
 
@@ -26,6 +25,7 @@ from tiermem.runtime.calls import CLOSED
 from tiermem.runtime.components import Components
 from tiermem.runtime.jobs import CONSOLIDATING, Jobs
 from tiermem.runtime.lock import ReadWriteLock
+from tiermem.shared import SharedByKey
 
 
 class DropsRevokedItems(Protocol):
@@ -97,13 +97,11 @@ class SharedComponents:
                     if components is not None:
                         await components.close()
                 finally:
-                    with _guard:
-                        _opened.pop(self.key, None)
+                    _opened.release(self.key, self.key)
 
 
-_opened: dict[Hashable, SharedComponents] = {}
-_inherited: list[SharedComponents] = []
-_guard = Lock()
+_opened: SharedByKey[SharedComponents] = SharedByKey()
+"""Each is its own user, and knows the memories that use it."""
 
 
 async def acquire_components(
@@ -121,8 +119,7 @@ async def acquire_components(
     """
     own = object() if key is None else key
     while True:
-        with _guard:
-            opened = _opened.setdefault(own, SharedComponents(own))
+        opened = _opened.take(own, own, lambda: SharedComponents(own))
         if key is not None and opened.loop is not asyncio.get_running_loop():
             ended = ", which has ended without closing it" if opened.loop.is_closed() else ""
             raise Locked(
@@ -159,18 +156,6 @@ async def _make_or_close(
 
 async def end_all() -> None:
     """Close everything that is open on this event loop: memories that were not closed."""
-    with _guard:
-        mine = [one for one in _opened.values() if one.loop is asyncio.get_running_loop()]
-    for one in mine:
-        await one.end()
-
-
-def _forget() -> None:
-    """In a forked process: what is open belongs to the one it was forked from, and is not to end here."""
-    global _guard  # noqa: PLW0603 - it may have been held when the process was forked
-    _guard = Lock()
-    _inherited.extend(_opened.values())
-    _opened.clear()
-
-
-os.register_at_fork(after_in_child=_forget)
+    for one in _opened.open_parts():
+        if one.loop is asyncio.get_running_loop():
+            await one.end()

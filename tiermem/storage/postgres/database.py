@@ -13,8 +13,8 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib.resources import files
-from threading import Lock
 from typing import Any, LiteralString
 
 import psycopg
@@ -24,6 +24,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from pagestore.errors import Full, Inaccessible, Locked, NewerFormat, NotAStore, OlderFormat
 from tiermem.errors import InvalidInput
+from tiermem.shared import SharedByKey
 from tiermem.storage.postgres.claims import Claims
 
 Row = tuple[Any, ...]
@@ -76,6 +77,8 @@ class Database:
 
     def __init__(self, url: str, *, read_only: bool = False, create: bool = True) -> None:
         options = _parse(url)
+        self.url = url
+        """It may hold the password, so it belongs in no message."""
         self._process = os.getpid()
         self.name = f"the PostgreSQL database {options.get('dbname')!r} on {_server(options)}"
         with self.translating(), psycopg.connect(**options) as connection:
@@ -238,40 +241,19 @@ class Database:
             )
 
 
-_opened: dict[str, tuple[Database, int]] = {}
-"""The databases that stores of this process use, by URL, with the number of these stores."""
-_inherited: list[Database] = []
-_guard = Lock()
+_opened: SharedByKey[Database] = SharedByKey()
+"""The databases that stores and indexes of this process use, by URL."""
 
 
-def acquire_database(url: str, *, read_only: bool, create: bool) -> Database:
+def acquire_database(url: str, user: object, *, read_only: bool, create: bool) -> Database:
     """Open the database of a URL, or return the one that is open; raises what `Database` raises."""
-    with _guard:
-        database, stores = _opened.get(url) or (Database(url, read_only=read_only, create=create), 0)
-        _opened[url] = database, stores + 1
-        return database
+    return _opened.take(url, user, partial(Database, url, read_only=read_only, create=create))
 
 
-def release_database(database: Database) -> None:
-    """Close a database unless another store uses it."""
-    with _guard:
-        for url, (opened, stores) in tuple(_opened.items()):
-            if opened is database and stores > 1:
-                _opened[url] = database, stores - 1
-            elif opened is database:
-                del _opened[url]
-                database.close()
-
-
-def _forget() -> None:
-    """In a forked process: connections belong to the process that it was forked from."""
-    global _guard  # noqa: PLW0603 - it may have been held when the process was forked
-    _guard = Lock()
-    _inherited.extend(database for database, _ in _opened.values())
-    _opened.clear()
-
-
-os.register_at_fork(after_in_child=_forget)
+def release_database(database: Database, user: object) -> None:
+    """Close a database unless another one uses it; repeating it does nothing."""
+    if _opened.release(database.url, user) is not None:
+        database.close()
 
 
 class Transaction:

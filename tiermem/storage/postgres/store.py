@@ -24,8 +24,7 @@ class PostgresStore:
     ) -> None:
         self._read_only = read_only
         self._options = options or LogOptions()
-        self._database = acquire_database(url, read_only=read_only, create=create)
-        self._is_open = True
+        self._database = acquire_database(url, self, read_only=read_only, create=create)
 
     def __repr__(self) -> str:
         return f"PostgresStore({self._database!r})"
@@ -73,6 +72,4 @@ class PostgresStore:
 
     def close(self) -> None:
         """Close the connections, unless another store of this process uses them; idempotent."""
-        if self._is_open:
-            self._is_open = False
-            release_database(self._database)
+        release_database(self._database, self)
