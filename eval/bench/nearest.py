@@ -121,9 +121,7 @@ def make_entries(cases: Iterator[Case]) -> Iterator[Entry]:
                     session=page.session,
                     text=line.turn.text,
                     owner=chance.choice(_OWNERS),
-                    context=TurnContext(
-                        page=page, line=number, speaker=line.turn.speaker, around=line.turn.text
-                    ),
+                    context=TurnContext(page=page, line=number, around=line.turn.text),
                 )
 
 

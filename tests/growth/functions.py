@@ -361,7 +361,7 @@ MADE: dict[str, Callable[[str], Any]] = {
         session=SessionId("s"),
         text=text,
         scene=text,
-        context=TurnContext(page=page(text), line=1, before=text, around=text),
+        context=TurnContext(page=page(text), line=1, around=text),
     ),
     "Collection": lambda _: "turns",
     "Collection | Literal['around']": lambda _: "turns",

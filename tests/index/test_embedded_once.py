@@ -10,7 +10,7 @@ import pytest
 
 from pagestore import SpaceId
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.index import points, question_vectors
+from tiermem.index import base, points
 from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.testing import turn
 from tiermem.index.values import Entry
@@ -35,10 +35,7 @@ class Counting(HashEmbedder):
 
 def turns(first: int = 0) -> list[Entry]:
     """The same words, said as turns with numbers from `first` on."""
-    return [
-        turn(str(first + number), text, before=f"Ann: {SAID[number - 1]}" if number else "")
-        for number, text in enumerate(SAID)
-    ]
+    return [turn(str(first + number), text) for number, text in enumerate(SAID)]
 
 
 async def test_words_put_again_are_not_embedded_again() -> None:
@@ -99,14 +96,14 @@ class Instant(HashEmbedder):
 
 def test_memories_with_event_loops_of_their_own_share_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(points, "KEPT", 1)
-    monkeypatch.setattr(question_vectors, "RECENT", 1)
+    monkeypatch.setattr(base, "RECENT", 1)
     index = QdrantIndex(":memory:", Instant())
 
     async def use() -> None:
         for n in range(1_500):
             texts = ["a" * (n % 3 + 1), "b" * (n % 4 + 1)]
             assert await index._embed_once(SPACE, "", texts) == {text: [float(len(text))] for text in texts}
-            assert await index._questions.embed(texts[0]) == [float(len(texts[0]))]
+            assert await index._embed_question(texts[0]) == [float(len(texts[0]))]
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

@@ -2,6 +2,7 @@
 
 import json
 import random
+from array import array
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -96,6 +97,19 @@ async def test_candidates_are_those_of_an_index_in_memory(given: dict[str, Any])
     assert seqs[0] == seqs[1]
     for one, other in zip(scores_by_id(server).values(), scores_by_id(memory).values(), strict=True):
         assert one == pytest.approx(other, abs=1e-4)
+
+
+@pytest.mark.parametrize("word", ["𝔠𝔢𝔩𝔩𝔬", "𠮷野家"])
+async def test_words_around_that_came_as_halves_of_characters_are_those_of_an_index_in_memory(
+    word: str,
+) -> None:
+    halves = "".join(chr(half) for half in array("H", word.encode("utf-16-le")))
+    said = [Turn(speaker="Ann", text=text) for text in (f"The {halves} is here.", "Where?", "In the hall.")]
+    for index in (QdrantIndex(":memory:", HashEmbedder()), RowIndex(HashEmbedder())):
+        await index.put(ANN, "turns", turn_entries(page_of(said, 100, MONDAY), None))
+        found = await index.turns(ANN, word, limit=9)
+        assert (found.around > 0).tolist() == [True] * 3
+        await index.close()
 
 
 @pytest.mark.parametrize("row", ["", "AAAA", "not base64"])

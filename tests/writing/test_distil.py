@@ -368,7 +368,7 @@ async def test_lone_surrogates_of_a_turn_stay_on_the_page_and_reach_no_index() -
     assert "\ud800" in (await ledger.page(info.id)).text
     assert (report.units, report.rejected) == (1, 1)
     line = (await ledger.page(info.id)).lines[0]
-    assert index.of("turns")[turn_id(line.seq)].text == "Ann wrote ? on the kitchen wall."
+    assert index.of("turns")[turn_id(line.seq)].text == "Ann wrote \ufffd on the kitchen wall."
 
 
 async def test_what_a_page_lost_is_what_none_of_its_units_says() -> None:

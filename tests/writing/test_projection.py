@@ -56,21 +56,15 @@ async def test_turns_are_found_after_sealing_with_what_was_said_around_them() ->
     said = turns[told[1]].context
     assert said is not None
     assert (said.page.id, said.line) == (first.id, 1)
-    assert (said.speaker, said.before) == ("Ann", f"Ann: {GARDEN[0].text}")
     assert said.around == "\n".join(one.text for one in GARDEN)
     assert said.near == (told[0], told[2])
     after = turns[asked[0]]
     assert after.text == "It is red."
-    assert (
-        after.context
-        == TurnContext(
-            page=await ledger.page(second.id),
-            line=0,
-            speaker=None,  # only a role
-            before=f"Ann: {GARDEN[3].text}",
-            around="\n".join([*(one.text for one in GARDEN[1:]), "It is red."]),
-            near=(told[3],),
-        )
+    assert after.context == TurnContext(
+        page=await ledger.page(second.id),
+        line=0,
+        around="\n".join([*(one.text for one in GARDEN[1:]), "It is red."]),
+        near=(told[3],),
     )
 
 
@@ -83,7 +77,7 @@ async def test_turns_of_different_sessions_are_not_around_each_other() -> None:
     (asked,) = await ids_on(ledger, other.id)
     said = index.of("turns")[asked].context
     page = await ledger.page(other.id)
-    assert said == TurnContext(page=page, line=0, speaker="Ann", before="", around="It is red.", near=())
+    assert said == TurnContext(page=page, line=0, around="It is red.", near=())
 
 
 async def test_projecting_again_puts_nothing() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
-from tiermem.errors import IndexUnavailable
+from anyio import to_thread
+
+from tiermem.errors import IndexUnavailable, SummaryIndexError
+from tiermem.index.interface import Index, IndexRequest
 
 
 class AbsentIndex:
@@ -26,3 +30,15 @@ class AbsentIndex:
 
     async def close(self) -> None:
         """Nothing to close."""
+
+
+async def open_or_explain(make: Callable[[], Index], request: IndexRequest) -> Index:
+    """The index that `make` makes; for a memory that makes none itself, an absent one where that fails."""
+    try:
+        index = await to_thread.run_sync(make)
+    except SummaryIndexError as error:
+        if not request.read_only:
+            raise
+        return AbsentIndex(str(error))
+    request.closing.push_async_callback(index.close)
+    return index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Collection as Collection_
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from anyio import to_thread
@@ -17,9 +17,10 @@ from tiermem.errors import MemoryClosed
 from tiermem.index.bm25 import query_stems
 from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
 from tiermem.index.features import Block, RowFeatures, turn_features, unit_features
-from tiermem.index.question_vectors import QuestionVectors
+from tiermem.index.newest import Newest
 from tiermem.index.rows import RowFilter, RowQuery
 from tiermem.index.values import ALL_TIME, About, Collection, Entry, Hit, Mode, Period, Timeframe
+from tiermem.llm.meter import current
 from tiermem.text.unicode import join_surrogates
 
 T = TypeVar("T")
@@ -31,12 +32,8 @@ DEPTH = 50
 """Candidates taken from each ranking before fusing, or twice the limit where that is more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HitQuery:
-    """What hits are ranked by: stems, a vector, or both."""
-
-    stems: Sequence[str]
-    vector: Sequence[float] | None
+RECENT = 16
+"""Questions without a meter whose vector is kept."""
 
 
 class BaseIndex(ABC):
@@ -44,7 +41,7 @@ class BaseIndex(ABC):
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._questions = QuestionVectors(embedder)
+        self._questions: Newest[str] = Newest()
         self._closed = False
 
     @abstractmethod
@@ -56,11 +53,11 @@ class BaseIndex(ABC):
         self,
         space: SpaceId,
         collection: Collection,
-        query: HitQuery,
+        query: RowQuery,
         allowed: RowFilter,
         limit: int,
     ) -> tuple[Hit, ...]:
-        """The best by words, by meaning, or fused by both."""
+        """The best by words, by meaning, or fused by both; without a text by meaning alone."""
 
     @abstractmethod
     def _candidates(self, space: SpaceId, query: RowQuery, allowed: RowFilter, limit: int) -> Candidates: ...
@@ -101,7 +98,22 @@ class BaseIndex(ABC):
         return dict(zip(texts, await self._embedder.embed(texts) if texts else [], strict=True))
 
     async def _embed_question(self, question: str) -> Sequence[float] | None:
-        return await self._questions.embed(question)
+        """The vector of a question that is looked up in several ways: embedded once for what a meter pays.
+
+        Another meter pays for it again: else its tokens would show that somebody else asked the same. Without
+        a meter nothing shows, and the newest ones are kept.
+        """
+        meter = current()
+        if meter is not None:
+            key = (id(self._questions), question)
+            if key not in meter.vectors:
+                (meter.vectors[key],) = await self._embedder.embed([question])
+            return meter.vectors[key]
+        vectors = self._questions.of([question])
+        if not vectors:
+            (vectors[question],) = await self._embedder.embed([question])
+            self._questions.put(vectors, most=RECENT)
+        return vectors[question]
 
     async def search(
         self,
@@ -123,12 +135,11 @@ class BaseIndex(ABC):
         in `hybrid`; `similarity` is the cosine of the entry's best piece in the modes with meaning.
         """
         query = join_surrogates(query).strip()
-        stems = query_stems(query) if mode != "dense" else []
-        if limit < 1 or not query or (mode == "words" and not stems) or _is_empty(within):
+        if limit < 1 or not query or (mode == "words" and not query_stems(query)) or _is_empty(within):
             return ()
         vector = await self._embed_question(query) if mode != "words" else None
         allowed = replace(_row_filter(session, within, owners), inactive=inactive, values=values)
-        asked = HitQuery(stems=stems, vector=vector)
+        asked = RowQuery(text="" if mode == "dense" else query, vector=vector)
         return await self._call(self._find, space, collection, asked, allowed, limit)
 
     async def turns(

@@ -95,7 +95,7 @@ class Candidates:
 
 def pack_without_vectors(rows: Sequence[RowFeatures]) -> Block:
     """The block of some rows, as candidates have it."""
-    return pack([replace(row, texts=()) for row in rows], {}, 1)
+    return pack(rows, {}, 1)
 
 
 def gather_candidates(

@@ -16,8 +16,8 @@ from pathlib import Path
 from anyio import to_thread
 
 from tiermem.embedding.interface import Embedder
-from tiermem.errors import IndexFull, IndexLocked, IndexUnavailable, SummaryIndexError
-from tiermem.index.absent import AbsentIndex
+from tiermem.errors import IndexFull, IndexLocked, IndexUnavailable
+from tiermem.index.absent import AbsentIndex, open_or_explain
 from tiermem.index.folder import (
     FILE,
     JOURNAL,
@@ -31,7 +31,7 @@ from tiermem.index.folder import (
 )
 from tiermem.index.interface import Index, IndexRequest
 from tiermem.index.memory import open_in_process
-from tiermem.index.ownership import opening, owned, usable
+from tiermem.index.ownership import Ownership, opening, usable
 from tiermem.index.row_index import RowIndex
 from tiermem.index.segment_file import SegmentFile
 from tiermem.shared import InUse, SharedByKey
@@ -47,18 +47,17 @@ def open_embedded(path: Path, embedder: Embedder, *, fresh: bool = False) -> Row
     where there is no room, `IndexLocked` when another process owns the directory, `IndexMismatch` when it was
     built with another embedder or form or is damaged.
     """
-    with opening(path):
-        ownership = owned(path, shared=True)
+    with opening(path), usable(path):
+        ownership = Ownership(path)
         try:
-            with usable(path):
-                mine = description(embedder, form=FORM)
-                if fresh or is_of_other_schema(path, mine):
-                    ownership.alone()
-                    forget_everything(path)
-                    ownership.share()
-                agree(path, mine)
-                file = _open_file(path, embedder)
-                restrict_access(path)
+            mine = description(embedder, form=FORM)
+            if fresh or is_of_other_schema(path, mine):
+                ownership.alone()
+                forget_everything(path)
+                ownership.share()
+            agree(path, mine)
+            file = _open_file(path, embedder)
+            restrict_access(path)
         except BaseException:
             ownership.release()
             raise
@@ -103,7 +102,7 @@ async def open_in_folder(request: IndexRequest) -> Index:
     if folder is None:
         return await open_in_process(request)
     if request.read_only:
-        return await _looked_at(folder, request)
+        return await open_or_explain(partial(look_at_embedded, folder, embedder), request)
     key, user = (await to_thread.run_sync(folder.resolve), embedder.name), object()
     try:
         opened = partial(open_embedded, folder, embedder, fresh=fresh)
@@ -127,13 +126,3 @@ async def open_in_folder(request: IndexRequest) -> Index:
 async def _release(key: Hashable, user: object) -> None:
     if (index := _opened.release(key, user)) is not None:
         await index.close()
-
-
-async def _looked_at(folder: Path, request: IndexRequest) -> Index:
-    """The index of a folder as it is, or none where it cannot be read."""
-    try:
-        index = await to_thread.run_sync(lambda: look_at_embedded(folder, request.embedder))
-    except SummaryIndexError as error:
-        return AbsentIndex(str(error))
-    request.closing.push_async_callback(index.close)
-    return index

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pagestore import Page, Turn
 from tiermem.index.values import Entry, TurnContext, turn_id
+from tiermem.text.unicode import join_surrogates
 
 AROUND = 3
 """How many turns before and after a turn are the words around it."""
@@ -18,44 +19,26 @@ def turn_entries(page: Page, before: Page | None, *, owner: str = "") -> list[En
     """
     earlier = [] if before is None else _turns(before)[-AROUND:]
     turns = [*earlier, *_turns(page)]
-    lines = [number for number, line in enumerate(page.lines) if line.turn is not None]
-    ids = [known_as for known_as, _ in turns]
-    texts = [_words(turn) for _, turn in turns]
+    ids = [turn_id(seq) for seq, _, _ in turns]
+    texts = [join_surrogates(turn.text) for _, _, turn in turns]
     return [
         Entry(
             id=ids[at],
             session=page.session,
             text=texts[at],
-            said_at=turn.said_at,
+            said_at=turns[at][2].said_at,
             owner=owner,
             context=TurnContext(
                 page=page,
-                line=lines[at - len(earlier)],
-                speaker=_name(turn),
-                before=_spoken(turns[at - 1][1]) if at else "",
+                line=turns[at][1],
                 around="\n".join(texts[max(0, at - AROUND) : at + AROUND + 1]),
-                near=tuple(ids[i] for i in (at - 1, at + 1) if 0 <= i < len(ids)),
+                near=tuple(ids[max(0, at - 1) : at] + ids[at + 1 : at + 2]),
             ),
         )
-        for at, (_, turn) in enumerate(turns)
-        if at >= len(earlier)
+        for at in range(len(earlier), len(turns))
     ]
 
 
-def _turns(page: Page) -> list[tuple[str, Turn]]:
-    """The turns of a page with the ids that the index knows them by."""
-    return [(turn_id(line.seq), line.turn) for line in page.lines if line.turn is not None]
-
-
-def _words(turn: Turn) -> str:
-    return turn.text.encode(errors="replace").decode()
-
-
-def _name(turn: Turn) -> str | None:
-    """Who spoke, where that is more than a role."""
-    return turn.speaker if turn.speaker != turn.role else None
-
-
-def _spoken(turn: Turn) -> str:
-    name = _name(turn)
-    return f"{name}: {_words(turn)}" if name else _words(turn)
+def _turns(page: Page) -> list[tuple[int, int, Turn]]:
+    """The turns of a page with their numbers in the log and those of their lines."""
+    return [(line.seq, number, line.turn) for number, line in enumerate(page.lines) if line.turn is not None]

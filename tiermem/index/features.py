@@ -140,6 +140,12 @@ class Block:
         order[list(numbers)] = len(self.rows) + np.arange(len(others.rows))
         return join_blocks([self, others]).select(order)
 
+    def without_vectors(self) -> Block:
+        """The same block without vectors."""
+        rows, vectors = self.rows.copy(), np.empty((0, 1), ITEM_TYPES["vectors"])
+        rows["vectors"] = 0
+        return replace(self, rows=rows, vectors=vectors, scales=self.scales[:0])
+
     def without(self, numbers: Iterable[int]) -> Block:
         """The same block with these rows emptied: only flags and the numbers of turns are left."""
         numbers = list(numbers)

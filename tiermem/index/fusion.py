@@ -34,6 +34,17 @@ def rank_hits(ranking: Sequence[tuple[Key, float]]) -> list[tuple[Key, float]]:
     return sorted(ranking, key=lambda hit: (-round(hit[1], _DIGITS), hit[0]))
 
 
+def fuse_places(
+    rankings: Iterable[tuple[Sequence[tuple[Key, float]], float]], *, constant: int
+) -> dict[Key, float]:
+    """The sum of reciprocal places of each entry, by rankings with their weights, best first."""
+    fused: dict[Key, float] = {}
+    for ranking, weight in rankings:
+        for (entry, _), place in zip(ranking, places(score for _, score in ranking), strict=True):
+            fused[entry] = fused.get(entry, 0.0) + weight / (constant + place)
+    return fused
+
+
 def places(scores: Iterable[float]) -> Iterator[int]:
     """The place of each score, from 0, best first; equal ones, to the same digits, share the first place."""
     place = 0
@@ -48,11 +59,8 @@ def fuse_meaning_and_words(
     meaning: Sequence[tuple[Key, float]], words: Sequence[tuple[Key, float]]
 ) -> list[tuple[Key, float]]:
     """Best first, 1.0 for the first of both. Equal scores share a rank, so equal texts score alike."""
-    fused: dict[Key, float] = {}
     by_words = [hit for hit in words if hit[1] >= LEAST_BY_WORDS]
-    for ranking, weight in ((meaning, MEANING_WEIGHT), (by_words, WORDS_WEIGHT)):
-        ordered = rank_hits(ranking)
-        for (entry, _), place in zip(ordered, places(score for _, score in ordered), strict=True):
-            fused[entry] = fused.get(entry, 0.0) + weight / (K + 1 + place)
+    weighted = ((rank_hits(meaning), MEANING_WEIGHT), (rank_hits(by_words), WORDS_WEIGHT))
+    fused = fuse_places(weighted, constant=K + 1)
     best = (MEANING_WEIGHT + WORDS_WEIGHT) / (K + 1)
     return rank_hits([(entry, score / best) for entry, score in fused.items()])

@@ -1,16 +1,14 @@
 """Which processes have an index directory open: advisory locks that end with the process.
 
-`LOCK` is held by one process that owns the directory, or by several that share it. Whoever opens an index
-holds the directory itself while it finds out which of the two it is to be.
+`LOCK` is shared by the processes that have the index open. Whoever opens it holds the directory itself
+meanwhile, and `LOCK` alone while it makes the index again.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
-import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,66 +25,40 @@ _STEP = 0.02
 
 
 class Ownership:
-    """Held from construction to `release`, alone or shared; `IndexLocked` when that cannot be."""
+    """`LOCK` of an index, held from construction to `release`: shared, or while it is made again, alone.
 
-    def __init__(self, path: Path, *, shared: bool = False) -> None:
+    Every call is made inside `opening` and `usable`, so that no other process has it alone then.
+    """
+
+    def __init__(self, path: Path) -> None:
         self._path = path
         # The file is never deleted: a new file of the same name could be locked by a second owner.
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        self._file = os.open(path, flags, 0o600)
+        self._file = os.open(path / "LOCK", flags, 0o600)
         try:
-            if shared:
-                self._take(fcntl.LOCK_SH)
-            else:
-                self.alone()
+            self.share()
         except BaseException:
             self.release()
             raise
 
     def alone(self) -> None:
-        """Own what was shared; `IndexLocked` when somebody else shares it, and then it stays shared.
-
-        No other process may be opening the index meanwhile: the change of one lock for the other has a gap.
-        """
-        try:
-            self._take(fcntl.LOCK_EX)
-        except IndexLocked:
-            self._take(fcntl.LOCK_SH)
+        """Own what was shared; `IndexLocked` when somebody else shares it, and then it stays shared."""
+        if not _try_lock(self._file):
+            self.share()
             raise IndexLocked(
-                f"the index at {str(self._path.parent)!r} is open in another memory, of this process or "
+                f"the index at {str(self._path)!r} is open in another memory, of this process or "
                 "another; close that first"
-            ) from None
-        note = json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, note, 0)
+            )
 
     def share(self) -> None:
         """Let others share what was owned."""
-        os.ftruncate(self._file, 0)
-        self._take(fcntl.LOCK_SH)
+        fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     def release(self) -> None:
         """Release the lock; repeating it does nothing."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
-
-    def _take(self, kind: int) -> None:
-        try:
-            fcntl.flock(self._file, kind | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            owner = _owner(os.pread(self._file, 4096, 0))
-            raise IndexLocked(
-                f"the index at {str(self._path.parent)!r} is owned by {owner}; close that memory first, or "
-                "give both a Qdrant server (its URL) to share; pages and ledger can be read meanwhile"
-            ) from error
-
-
-def owned(path: Path, *, shared: bool = False) -> Ownership:
-    """The directory, made where there is none; `IndexUnavailable` where that cannot be."""
-    with usable(path):
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return Ownership(path / "LOCK", shared=shared)
 
 
 @contextmanager
@@ -139,14 +111,3 @@ def _try_lock(file: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _owner(note: bytes) -> str:
-    try:
-        known = json.loads(note)
-        pid, host = int(known["pid"]), str(known["host"])
-    except (ValueError, KeyError, TypeError):
-        return "another process"
-    if (pid, host) == (os.getpid(), socket.gethostname()):
-        return f"this process (pid {pid}), which opened it before"
-    return f"process {pid} on {host!r}"

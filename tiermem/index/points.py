@@ -14,14 +14,14 @@ from base64 import b64decode, b64encode
 from collections.abc import Collection as Collection_
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, LiteralString
 
 import numpy as np
 
 from pagestore import History, SpaceId
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexMismatch
-from tiermem.index.base import DEPTH, BaseIndex, HitQuery
+from tiermem.index.base import DEPTH, BaseIndex
 from tiermem.index.bm25 import AVERAGE_STEMS, Terms, dimension, query_stems, weigh_terms
 from tiermem.index.candidates import Candidates, gather_candidates
 from tiermem.index.encoding import key, name_of
@@ -85,7 +85,7 @@ class PointFilter:
     session: str | None = None
     owners: tuple[str, ...] | None = None
     is_active: bool = False
-    when: tuple[tuple[str, str, tuple[Period, ...]], ...] = ()
+    when: tuple[tuple[LiteralString, LiteralString, tuple[Period, ...]], ...] = ()
     among: tuple[str, ...] | None = None
     """Ids to which the search is confined; `None` for no such limit."""
 
@@ -173,11 +173,11 @@ class PointIndex(BaseIndex):
         self,
         space: SpaceId,
         collection: Collection,
-        query: HitQuery,
+        query: RowQuery,
         allowed: RowFilter,
         limit: int,
     ) -> tuple[Hit, ...]:
-        vector, probes = query.vector, _probes(query.vector, query.stems, ("words",))
+        vector, probes = query.vector, _probes(query.vector, query_stems(query.text), ("words",))
         depth = max(DEPTH, 2 * limit) if len(probes) > 1 else limit + SLACK
         rankings = self._rank(collection, _point_filter(space, allowed), probes, depth)
         fused = fuse_meaning_and_words(*rankings) if len(rankings) > 1 else rank_hits(rankings[0])
@@ -230,15 +230,13 @@ class PointIndex(BaseIndex):
         is_candidate = np.arange(len(near)) < len(parts[0][1]) + len(parts[1][1])
         order = np.lexsort((block.rows["seq"], ~is_candidate))
         order = order[self._rows_of("turns", block).visible(allowed)[order]]
-        rows = self._rows_of("turns", block.select(order))
-        numbers = np.arange(is_candidate[order].sum())
+        block, numbers = block.select(order), np.arange(is_candidate[order].sum())
         candidates = gather_candidates(
-            rows.select(np.arange(len(rows)), with_vectors=False),
-            [near[place] for place in order],
-            len(numbers),
+            block.without_vectors(), [near[place] for place in order], len(numbers)
         )
         if query.vector is None:
             return candidates
+        rows = self._rows_of("turns", block)
         meaning, exchange = rows.score_near(query.vector, numbers, candidates.before)
         return replace(candidates, meaning=meaning, exchange=exchange)
 
@@ -266,8 +264,7 @@ class PointIndex(BaseIndex):
         )
 
     def _select(self, space: SpaceId, ids: Sequence[str]) -> Block:
-        rows = self._rows_of("turns", self._read("turns", space, list(map(key, ids)))[0])
-        return rows.select(np.arange(len(rows)), with_vectors=False)
+        return self._read("turns", space, list(map(key, ids)))[0].without_vectors()
 
     def _count(self, space: SpaceId, collection: Collection, allowed: RowFilter) -> int:
         return self._tally(collection, _point_filter(space, allowed))

@@ -24,10 +24,9 @@ from tiermem.errors import (
     IndexMismatch,
     IndexUnavailable,
     InvalidInput,
-    SummaryIndexError,
     install_command,
 )
-from tiermem.index.absent import AbsentIndex
+from tiermem.index.absent import open_or_explain
 from tiermem.index.bm25 import Terms, rarity
 from tiermem.index.encoding import key
 from tiermem.index.folder import description
@@ -193,11 +192,6 @@ _LABELS: LiteralString = (
     "SELECT DISTINCT label FROM tiermem_index.points, unnest(named) AS label"
     " WHERE named && %s::bigint[] AND label = ANY(%s::bigint[]) AND {seen}"
 )
-_DAYS: Mapping[str, LiteralString] = {
-    "said_at": "said_at",
-    "event_at": "event_at",
-    "event_until": "event_until",
-}
 
 
 class PostgresIndex(PointIndex):
@@ -496,17 +490,14 @@ class StoreIndex(PostgresIndex):
 
 async def open_database(request: IndexRequest) -> PostgresIndex:
     """`postgresql://…`: the database of this URL."""
-    return await _open(PostgresIndex, request.name, request)
+    index = await to_thread.run_sync(_opener(PostgresIndex, request.name, request))
+    request.closing.push_async_callback(index.close)
+    return index
 
 
 async def open_in_store(request: IndexRequest) -> Index:
     """`pgvector`: the database of the store; read-only, no index where there is none that can be used."""
-    try:
-        return await _open(StoreIndex, _require_database(request.database), request)
-    except SummaryIndexError as error:
-        if not request.read_only:
-            raise
-        return AbsentIndex(str(error))
+    return await open_or_explain(_opener(StoreIndex, _require_database(request.database), request), request)
 
 
 def find_pgvector(url: str | None) -> str:
@@ -533,12 +524,8 @@ def _require_database(url: str | None) -> str:
     return url
 
 
-async def _open(kind: type[PostgresIndex], url: str, request: IndexRequest) -> PostgresIndex:
-    index = await to_thread.run_sync(
-        partial(kind, url, request.embedder, read_only=request.read_only, fresh=request.anew or ())
-    )
-    request.closing.push_async_callback(index.close)
-    return index
+def _opener(kind: type[PostgresIndex], url: str, request: IndexRequest) -> partial[PostgresIndex]:
+    return partial(kind, url, request.embedder, read_only=request.read_only, fresh=request.anew or ())
 
 
 def _condition(collection: Collection, allowed: PointFilter) -> tuple[LiteralString, list[object]]:
@@ -553,7 +540,7 @@ def _condition(collection: Collection, allowed: PointFilter) -> tuple[LiteralStr
         conditions.append("id = ANY(%s::text[])")
         values.append(list(allowed.among))
     for first, last, periods in allowed.when:
-        overlaps: LiteralString = _DAYS[first] + " <= %s AND " + _DAYS[last] + " >= %s"
+        overlaps: LiteralString = first + " <= %s AND " + last + " >= %s"
         conditions.append("(" + " OR ".join([overlaps] * len(periods)) + ")")
         for begin, end in periods:
             values += [end.toordinal(), begin.toordinal()]

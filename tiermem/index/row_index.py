@@ -22,7 +22,8 @@ import numpy as np
 from pagestore import History, SpaceId
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexUnavailable, SummaryIndexError
-from tiermem.index.base import DEPTH, BaseIndex, HitQuery
+from tiermem.index.base import DEPTH, BaseIndex
+from tiermem.index.bm25 import query_stems
 from tiermem.index.candidates import Candidates
 from tiermem.index.features import Block, pack
 from tiermem.index.fusion import fuse_meaning_and_words, rank_hits
@@ -109,11 +110,11 @@ class SegmentIndex(BaseIndex):
         self,
         space: SpaceId,
         collection: Collection,
-        query: HitQuery,
+        query: RowQuery,
         allowed: RowFilter,
         limit: int,
     ) -> tuple[Hit, ...]:
-        stems, vector = query.stems, query.vector
+        stems, vector = query_stems(query.text), query.vector
         with self._using(collection, space) as held:
             rows, depth = held.rows, limit if vector is None or not stems else max(DEPTH, 2 * limit)
             near = [] if vector is None else rows.rank_by_meaning(vector, allowed, depth)
@@ -133,7 +134,7 @@ class SegmentIndex(BaseIndex):
     def _select(self, space: SpaceId, ids: Sequence[str]) -> Block:
         with self._using("turns", space) as held:
             numbers = [held.ids[id_] for id_ in ids if id_ in held.ids]
-            return held.rows.select(np.array(numbers, np.int64), with_vectors=False)
+            return held.rows.select(np.array(numbers, np.int64)).without_vectors()
 
     def _count(self, space: SpaceId, collection: Collection, allowed: RowFilter) -> int:
         with self._using(collection, space) as held:

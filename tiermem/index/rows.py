@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,6 +60,10 @@ _CHUNK = 2**18
 
 _LEFT_OUT = -2.0
 """In place of the cosine of a vector that does not count."""
+
+
+_Held = tuple[Array, Array]
+"""The rows that hold a stem, and how often each does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,21 +189,13 @@ class Rows:
             self._window.values[number] = self._around_length.values[number] = 0
         self._set_windows(np.array(near, np.int64))
 
-    def select(self, numbers: Array, *, with_vectors: bool = True) -> Block:
+    def select(self, numbers: Array) -> Block:
         """What rows hold, in the order of `numbers`."""
         rows = np.empty(len(numbers), ROW)
         for name, column in self._columns.items():
             rows[name] = column.values[numbers]
         taken: dict[str, Array] = {}
-        if not with_vectors:
-            rows["vectors"] = 0
-            taken = {
-                "vectors": np.empty((0, 1), ITEM_TYPES["vectors"]),
-                "scales": np.empty(0, ITEM_TYPES["scales"]),
-            }
         for kind, names in ITEMS.items():
-            if kind == "vectors" and not with_vectors:
-                continue
             places = ranges(self._first[kind].values[numbers], rows[kind])
             taken |= {name: self._items[name].values[places] for name in names}
         return Block(rows=rows, **taken)
@@ -218,7 +214,8 @@ class Rows:
             if corpus[self._labels.rows(name_label(word))].any()
         )
         stems = query_stems(query.text, without=named)
-        by_words, around, rarities = self._score_words(stems, corpus)
+        by_words, held = self._score_words(stems, corpus)
+        around, rarities = self._score_around(held, corpus)
         meaning = self._score_meaning(query.vector, seen)
         then = self._are_said(query.periods) & seen if query.periods else None
         found: list[Array] = []
@@ -235,7 +232,7 @@ class Rows:
         own, linked = meaning[numbers], self._within_reach(self._before.values[numbers], numbers, 1)
         own[~np.isfinite(own)] = np.nan
         return Candidates(
-            block=self.select(everything, with_vectors=False),
+            block=self.select(everything).without_vectors(),
             before=_places_in(everything, before),
             after=_places_in(everything, after),
             meaning=own,
@@ -256,7 +253,7 @@ class Rows:
     def rank_by_words(self, stems: Sequence[str], allowed: RowFilter, limit: int) -> list[tuple[int, float]]:
         """The rows with the best BM25 scores, and these, in no order; all that tie with the last."""
         corpus = self._corpus(allowed)
-        scores = self._score_own_words(stems, corpus)
+        scores, _ = self._score_words(stems, corpus)
         rows = np.flatnonzero((scores > 0) & self._visible(allowed, corpus))
         return self._with_scores(scores, rows, limit)
 
@@ -332,32 +329,29 @@ class Rows:
             inside |= (day >= first.toordinal()) & (day <= last.toordinal())
         return inside & (day > 0)
 
-    def _score_words(self, stems: Sequence[str], corpus: Array) -> tuple[Array, Array, dict[str, float]]:
-        """BM25 by the words of each row and by those around it, and the rarity of each stem around."""
-        count, total = len(self), int(corpus.sum())
-        by_words, around = np.zeros(count), np.zeros(count)
-        rarities: dict[str, float] = {}
+    def _score_words(self, stems: Iterable[str], corpus: Array) -> tuple[Array, dict[str, _Held]]:
+        """BM25 by the words of each row, and the rows of the corpus that hold each stem."""
+        scores, total = np.zeros(len(self)), int(corpus.sum())
+        held: dict[str, _Held] = {}
         for stem in stems:
             rows, often = self._terms.get(dimension(stem))
-            if total < count:
+            if total < len(scores):
                 shown = corpus[rows]
                 rows, often = rows[shown], often[shown]
-            by_words[rows] += rarity(total, len(rows)) * self._weights(rows, often)
-            near, often = self._sum_around(rows, often)
+            scores[rows] += rarity(total, len(rows)) * self._weights(rows, often)
+            held[stem] = rows, often
+        return scores, held
+
+    def _score_around(self, held: Mapping[str, _Held], corpus: Array) -> tuple[Array, dict[str, float]]:
+        """BM25 by the words around each row, and the rarity of each stem there."""
+        scores, total = np.zeros(len(self)), int(corpus.sum())
+        rarities: dict[str, float] = {}
+        for stem, (rows, often) in held.items():
+            near, times = self._sum_around(rows, often)
             rarities[stem] = rarity(total, len(near))
             lengths = self._around_length.values[near]
-            around[near] += rarities[stem] * weigh_term(often, lengths, AVERAGE_STEMS["around"])
-        return by_words, around, rarities
-
-    def _score_own_words(self, stems: Sequence[str], corpus: Array) -> Array:
-        """BM25 by the words of each row."""
-        scores, total = np.zeros(len(self)), int(corpus.sum())
-        for stem in stems:
-            rows, often = self._terms.get(dimension(stem))
-            shown = corpus[rows]
-            rows, often = rows[shown], often[shown]
-            scores[rows] += rarity(total, len(rows)) * self._weights(rows, often)
-        return scores
+            scores[near] += rarities[stem] * weigh_term(times, lengths, AVERAGE_STEMS["around"])
+        return scores, rarities
 
     def _weights(self, rows: Array, often: Array) -> Array:
         """The weight of a term in each row; a word that only the scene of a unit holds is said no time."""

@@ -22,10 +22,9 @@ from tiermem.embedding.interface import Embedder
 from tiermem.errors import (
     IndexMismatch,
     IndexUnavailable,
-    SummaryIndexError,
     install_command,
 )
-from tiermem.index.absent import AbsentIndex
+from tiermem.index.absent import open_or_explain
 from tiermem.index.encoding import key
 from tiermem.index.folder import description
 from tiermem.index.interface import Index, IndexRequest
@@ -242,11 +241,4 @@ class TableIndex(SegmentIndex):
 async def open_in_database(url: str, request: IndexRequest, *, fresh: bool) -> Index:
     """The index in the database of a store; read-only, none where there is none that can be used."""
     opened = partial(TableIndex, url, request.embedder, read_only=request.read_only, fresh=fresh)
-    try:
-        index = await to_thread.run_sync(opened)
-    except SummaryIndexError as error:
-        if not request.read_only:
-            raise
-        return AbsentIndex(str(error))
-    request.closing.push_async_callback(index.close)
-    return index
+    return await open_or_explain(opened, request)

@@ -97,7 +97,6 @@ def turn(
     id_: str,
     text: str,
     *,
-    before: str = "",
     around: str = "",
     near: tuple[str, ...] = (),
     session: SessionId = MONDAY,
@@ -108,8 +107,6 @@ def turn(
     context = TurnContext(
         page=page_with(said, int(id_), session),
         line=0,
-        speaker="Ann",
-        before=before,
         around=around or text,
         near=near,
     )

@@ -40,15 +40,12 @@ class Timeframe:
 class TurnContext:
     """How a turn was said: it is found by this too.
 
-    `page` is its page, and `line` the number of its line there. `speaker` is a name, `None` where there is
-    only a role. `before` is the turn before it, as a line; `around` are the words of the conversation around
-    it, its own included; `near` are the ids of the turns beside it.
+    `page` is its page, and `line` the number of its line there. `around` are the words of the conversation
+    around it, its own included; `near` are the ids of the turns beside it.
     """
 
     page: Page = field(compare=False, repr=False)
     line: int = field(compare=False)
-    speaker: str | None = None
-    before: str = ""
     around: str = ""
     near: tuple[str, ...] = ()
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
-from tiermem.index.fusion import places
+from tiermem.index.fusion import fuse_places
 from tiermem.index.values import Hit
 
 RRF = 60
@@ -22,13 +23,12 @@ def fuse(*rankings: Sequence[Hit], constant: int = RRF) -> tuple[Hit, ...]:
     filled = [once(ranking) for ranking in rankings if ranking]
     if len(filled) == 1:
         return filled[0]
-    scores: dict[str, float] = {}
+    rankings_by_score = (([(hit.id, hit.score) for hit in ranking], 1.0) for ranking in filled)
+    scores = fuse_places(rankings_by_score, constant=constant)
     cosines: dict[str, float] = {}
-    for ranking in filled:
-        for hit, place in zip(ranking, places(hit.score for hit in ranking), strict=True):
-            scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (constant + place)
-            if hit.similarity is not None:
-                cosines[hit.id] = max(hit.similarity, cosines.get(hit.id, -1.0))
+    for hit in chain.from_iterable(filled):
+        if hit.similarity is not None:
+            cosines[hit.id] = max(hit.similarity, cosines.get(hit.id, -1.0))
     ordered = sorted(scores, key=lambda hit_id: -scores[hit_id])
     return tuple(Hit(id=i, score=scores[i], similarity=cosines.get(i)) for i in ordered)
 
