@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 
 from pagestore import History, SpaceId
+from tiermem.collector import pause_collector
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import IndexUnavailable, SummaryIndexError
 from tiermem.index.base import DEPTH, BaseIndex
@@ -223,7 +224,8 @@ class SegmentIndex(BaseIndex):
             if held is None or (loaded.start == 0 and loaded.state.changed != held.state.changed):
                 held = self._new(collection)
             if loaded.block is not None:
-                held.append(loaded.block)
+                with pause_collector():
+                    held.append(loaded.block)
             held.state = loaded.state
             self._held[collection, space] = held
 

@@ -466,19 +466,18 @@ class Rows:
         )
         order = np.lexsort((line, page, owner, session))
         ordered, threads = numbers[order], np.stack([session[order], owner[order]], axis=1)
-        cuts = np.flatnonzero((threads[1:] != threads[:-1]).any(axis=1)) + 1
-        for group in np.split(ordered, cuts) if len(ordered) else ():
-            thread = self._thread(group[0])
+        follows = (threads[1:] == threads[:-1]).all(axis=1)
+        self._before.values[ordered[1:][follows]] = ordered[:-1][follows]
+        self._after.values[ordered[:-1][follows]] = ordered[1:][follows]
+        for group in np.split(ordered, np.flatnonzero(~follows) + 1) if len(ordered) else ():
+            first, thread = int(group[0]), self._thread(group[0])
             newest = self._newest.get(thread, -1)
-            if newest >= 0 and self._place(group[0]) < self._place(newest):
+            if newest >= 0 and self._place(first) < self._place(newest):
                 for number in group.tolist():
                     self._insert(thread, number)
-                continue
-            self._before.values[group] = [newest, *group[:-1]]
-            self._after.values[group[:-1]] = group[1:]
-            if newest >= 0:
-                self._after.values[newest] = group[0]
-            self._newest[thread] = int(group[-1])
+            else:
+                self._connect(thread, newest, first)
+                self._newest[thread] = int(group[-1])
         self._set_windows(self._reach(numbers))
 
     def _insert(self, thread: tuple[int, int], number: int) -> None:
@@ -516,14 +515,15 @@ class Rows:
 
     def _reach(self, numbers: Array) -> Array:
         """Rows and those around them."""
-        found = [numbers]
+        found = np.zeros(len(self), bool)
+        found[numbers] = True
         for link in (self._before, self._after):
             at = numbers
             for _ in range(AROUND):
                 at = link.values[at]
                 at = at[at >= 0]
-                found.append(at)
-        return np.unique(np.concatenate(found))
+                found[at] = True
+        return np.flatnonzero(found)
 
     def _set_windows(self, numbers: Array) -> None:
         """Compute which rows these are around of, and how many stems are around them."""
@@ -598,9 +598,12 @@ class _Postings:
         starts = np.flatnonzero(np.diff(keys.astype(np.int64), prepend=-1))
         ends = [*starts[1:].tolist(), len(order)]
         for key, start, end in zip(keys[starts].tolist(), starts.tolist(), ends, strict=False):
-            held = self._held.setdefault(key, (array("I"), array("B")))
-            held[0].frombytes(rows[start:end].tobytes())
-            held[1].frombytes(often[start:end].tobytes())
+            some, times = rows[start:end].tobytes(), often[start:end].tobytes()
+            if key not in self._held:
+                self._held[key] = array("I", some), array("B", times)
+                continue
+            self._held[key][0].frombytes(some)
+            self._held[key][1].frombytes(times)
 
     def remove(self, keys: Array, row: int) -> None:
         for key in keys.tolist():

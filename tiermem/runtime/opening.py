@@ -9,6 +9,7 @@ from functools import partial
 from anyio import to_thread
 
 from pagestore import LogOptions, MemoryLog, PageLog, SpaceId
+from tiermem.collector import pause_collector
 from tiermem.embedding import EMBEDDERS, Checks, Embedder, EmbedderRequest, EmbedTexts
 from tiermem.errors import (
     EmbedderUnavailable,
@@ -43,9 +44,10 @@ async def build(opening: Opening) -> Components:
         store = None if opening.is_in_memory else await to_thread.run_sync(_store, opening, options)
         if store is not None:
             stack.push_async_callback(to_thread.run_sync, store.close)
-        log = await to_thread.run_sync(_log, opening, store, options)
-        stack.push_async_callback(to_thread.run_sync, log.close)
-        ledger = await Ledger.open(log, read_only=read_only)
+        with pause_collector():
+            log = await to_thread.run_sync(_log, opening, store, options)
+            stack.push_async_callback(to_thread.run_sync, log.close)
+            ledger = await Ledger.open(log, read_only=read_only)
         model = parts.model or _model(settings, opening.engine)
         if model is not None:
             stack.push_async_callback(model.close)

@@ -23,6 +23,7 @@ from pagestore import OpenInfo, Page, PageId, PageInfo, PageLine, SessionId, Spa
 from pagestore.address import is_address, seq_in
 from pagestore.codec import opened_as
 from pagestore.errors import Locked, PageStoreError
+from tiermem.collector import pause_collector
 from tiermem.dialogue import AgentTurnKind, chat_of, is_of_coding_agent
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
 from tiermem.ledger import Erased, Erasing, Ledger, LoggedEntry, Tier1, TurnAt, Unread, records_left
@@ -179,8 +180,11 @@ class Eraser:
             return Tier1.of(records_left(entries)), Tier1.of(left)
 
         before, after = await to_thread.run_sync(folds)
+        changed = _changed_units(before, after)
         return Proposal(
-            erasure=_erasure(announced, erased, found, before=before, after=after, index="untouched"),
+            erasure=_erasure(
+                announced, erased, found, changed, before=before, after=after, index="untouched"
+            ),
             fingerprints=erased.words,
             words=_sentences(announced, erased),
         )
@@ -215,8 +219,9 @@ class Eraser:
         pages = tuple({page.id: page for page in erased.pages.values()}.values())
         # What the index holds of a page that it went on without is not known.
         known = from_its_start and before.aside_at("index").keys().isdisjoint(erased.pages)
-        index = await self._index(pages if known else None, _changed_units(before, after))
-        erasure = _erasure(announced, erased, found, before=before, after=after, index=index)
+        changed = _changed_units(before, after)
+        index = await self._index(pages if known else None, changed)
+        erasure = _erasure(announced, erased, found, changed, before=before, after=after, index=index)
         if index in ("rewritten", "removed"):
             await self._ledger.write(
                 Erased(
@@ -236,17 +241,18 @@ class Eraser:
         for _ in range(_TRIES):
             await self._ledger.catch_up()
             upto, before = await self._ledger.head(), self._ledger.tier1
-            entries, found = await self._closure(erased)
-            # What another process recorded meanwhile may rest on the words.
-            if await self._ledger.erase(
-                announced.turns,
-                entries=entries,
-                records=found.records,
-                instead=found.instead,
-                reason=reason,
-                upto=upto,
-            ):
-                return before, found
+            with pause_collector():
+                entries, found = await self._closure(erased)
+                # What another process recorded meanwhile may rest on the words.
+                if await self._ledger.erase(
+                    announced.turns,
+                    entries=entries,
+                    records=found.records,
+                    instead=found.instead,
+                    reason=reason,
+                    upto=upto,
+                ):
+                    return before, found
         raise Locked(
             f"other processes record so much in space {self._ledger.space!r} that nothing could be erased "
             "yet; erase again when they ask less"
@@ -558,25 +564,30 @@ def _have_fingerprints(erased: Sequence[str], stays: Sequence[str]) -> bool:
 
 
 def _erasure(
-    announced: Erasing, erased: ErasedTurns, found: Closure, *, before: Tier1, after: Tier1, index: str
+    announced: Erasing,
+    erased: ErasedTurns,
+    found: Closure,
+    changed: Sequence[UnitId],
+    *,
+    before: Tier1,
+    after: Tier1,
+    index: str,
 ) -> Erasure:
-    units = before.all_units()
+    left = {unit_id: unit for unit_id in changed if (unit := after.unit(unit_id)) is not None}
     worded = {line.seq for page in erased.pages.values() for line in page.lines if line.turn is not None}
     return Erasure(
         turns=tuple(turn for turn in announced.turns if turn.seq in worded),
         pages=tuple(dict.fromkeys(page.id for page in erased.pages.values())),
         records=len(found.records),
         stripped=found.stripped,
-        units=tuple(unit.id for unit in units if after.unit(unit.id) is None),
+        units=tuple(unit_id for unit_id in changed if unit_id not in left),
         narrowed=tuple(
             unit.id
-            for unit in units
-            if (left := after.unit(unit.id)) is not None and left.spans != unit.spans
+            for unit in left.values()
+            if (old := before.unit(unit.id)) is not None and old.spans != unit.spans
         ),
         returned=tuple(
-            unit.id
-            for unit in after.units()
-            if before.unit(unit.id) is not None and not before.is_active(unit.id)
+            unit_id for unit_id in left if after.is_active(unit_id) and not before.is_active(unit_id)
         ),
         findings=tuple(
             finding
