@@ -17,7 +17,7 @@ from tiermem.errors import InvalidInput
 from tiermem.runtime import background
 from tiermem.runtime.components import Components
 from tiermem.settings import When
-from tiermem.writing import Writer
+from tiermem.writing.projection import Projection
 
 NEVER = float("inf")
 BIRDS = ["heron", "stork", "swift", "raven", "plover", "dunlin", "curlew", "siskin", "linnet", "merlin"]
@@ -245,18 +245,18 @@ async def test_a_turn_found_by_its_open_page_is_shown_on_the_sealed_one() -> Non
 
 @pytest.mark.anyio
 async def test_an_index_that_is_slow_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    released, attempt = anyio.Event(), Writer.show_open_turns
+    released, attempt = anyio.Event(), Projection.attempt_to_show
 
-    async def slow(writer: Writer) -> Any:
+    async def slow(projection: Projection) -> Any:
         await released.wait()
-        return await attempt(writer)
+        return await attempt(projection)
 
     monkeypatch.setattr(background, "INDEXING_LIMIT", 0.05)
     async with await tiermem.AsyncMemory.open(
         ":memory:", engine="local", embedder=HashEmbedder(), distil="deferred"
     ) as memory:
         await memory.index_pending()
-        monkeypatch.setattr(Writer, "show_open_turns", slow)
+        monkeypatch.setattr(Projection, "attempt_to_show", slow)
         await memory.add([fact(number) for number in range(5)], speaker="Ann")
         at_once = await memory.search(question(2), kind="turns")
         monkeypatch.setattr(background, "INDEXING_LIMIT", 60.0)

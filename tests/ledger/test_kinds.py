@@ -50,7 +50,7 @@ async def test_a_kind_in_a_file_of_its_own_is_written_read_folded_and_erased() -
     assert ledger.tier1.aside_at("noted") == {moved.id: "about her move", bought.id: "about wheels"}
     assert (await Ledger.open(ledger._log)).tier1.aside == ledger.tier1.aside
     assert list(entry_texts(notes[0])) == ["about her move"]
-    erasure, _ = await writer.erase(Selection(page=moved.id), "asked to")
+    erasure, _ = await writer.eraser.erase(Selection(page=moved.id), "asked to")
     assert (erasure.records, erasure.stripped) == (1, 0)
     assert ledger.tier1.aside_at("noted") == {bought.id: "about wheels"}
     assert "about her move" not in str(list(ledger._log.records()))

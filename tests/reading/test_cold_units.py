@@ -174,7 +174,7 @@ async def happened(world: World, step: str, unit: SummaryUnit, number: int) -> N
         await world.ledger.write(Reinstated(unit_ids=(unit.id,), reason="right"))
     else:
         writer = Writer(world.ledger, world.index, engine())
-        await writer.erase(Selection(page=unit.spans[0].page_id), "asked to")
+        await writer.eraser.erase(Selection(page=unit.spans[0].page_id), "asked to")
 
 
 @settings(max_examples=15)
@@ -190,7 +190,7 @@ def test_whatever_went_cold_is_found_through_any_life(steps: Sequence[tuple[str,
         assert erased.isdisjoint(unit.id for unit in world.ledger.tier1.all_units())
         await world.project()
         assert indexed(world) == hot(world)
-        await Writer(world.ledger, world.index, engine()).reindex()
+        await Writer(world.ledger, world.index, engine()).projection.rebuild()
         assert indexed(world) == hot(world)
 
     anyio.run(main)

@@ -359,7 +359,7 @@ class World:
 
     async def project(self) -> None:
         """Bring the index up to the log; turns of open pages are put as well."""
-        await Writer(self.ledger, self.index, engine()).project()
+        await Writer(self.ledger, self.index, engine()).projection.project()
 
     async def now(self) -> datetime:
         """The moment of the last record, after which anything may still be said."""

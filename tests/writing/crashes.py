@@ -216,11 +216,11 @@ async def perform(writer: Writer, ledger: Ledger, step: tuple[str, int]) -> None
         case "apply", _:
             await writer.apply_pending()
         case "project", _:
-            await writer.project()
+            await writer.projection.project()
         case "consolidate", _:
             await consolidator(writer, ledger).run(datetime.now(UTC))
         case "reindex", _:
-            await writer.reindex()
+            await writer.projection.rebuild()
         case "answer", n:
             first, second = SAID[n].text.split(". ")
             found = [await finding_on(ledger, text, answer_id=f"a{n}") for text in (f"{first}.", second)]
@@ -228,7 +228,7 @@ async def perform(writer: Writer, ledger: Ledger, step: tuple[str, int]) -> None
 
 
 def consolidator(writer: Writer, ledger: Ledger) -> Consolidator:
-    return Consolidator(writer, ledger, writer._projection._index, WriterOptions())
+    return Consolidator(writer, ledger, writer.projection._index, WriterOptions())
 
 
 @dataclass
@@ -369,7 +369,7 @@ class IndexFirst(Writer):
             if isinstance(outcome, Distilled)
             for unit in outcome.units
         ]
-        await self._projection._index.put(SPACE, "units", entries)
+        await self.projection._index.put(SPACE, "units", entries)
         await super()._keep(run, claims, batch)
 
 
@@ -449,7 +449,7 @@ def _fixed(mark: History) -> Callable[[SpaceId], Any]:
 def with_projection(projection: type[Projection]) -> NewWriter:
     def new_writer(ledger: Ledger, index: DictIndex, engine: Engine) -> Writer:
         writer = Writer(ledger, index, engine)
-        writer._projection = writer._write_backs._projection = projection(ledger, index)
+        writer.projection = writer._write_backs._projection = projection(ledger, index)
         return writer
 
     return new_writer

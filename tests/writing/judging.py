@@ -221,7 +221,7 @@ class _Life:
     async def _erase(self, number: int) -> None:
         gone = self._chance.choice(self._said)
         try:
-            await self._writer.erase(Selection(turn=gone.turn_id, session=S1), "asked to")
+            await self._writer.eraser.erase(Selection(turn=gone.turn_id, session=S1), "asked to")
         except UnknownId:
             self.seen["erased before"] += 1
         tier1 = self._ledger.tier1

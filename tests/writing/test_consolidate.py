@@ -106,7 +106,7 @@ async def test_the_index_shows_the_one_and_rebuilding_it_or_reading_the_log_agai
     await town.passes()
     entries = dict(town.index.of("units"))
     assert sorted(entry.active for entry in entries.values()) == [False, False, True]
-    await town.writer.reindex()
+    await town.writer.projection.rebuild()
     assert town.index.of("units") == entries
     again = (await Ledger.open(town.ledger._log)).tier1
     (one,) = town.ledger.tier1.units()
@@ -191,7 +191,7 @@ async def test_a_correction_of_the_merged_unit_takes_back_the_words_of_all() -> 
     await town.writer.correct(merged.unit.id, turn("Ann cannot stand the old mill.", day=2))
     tier1 = town.ledger.tier1
     assert all(tier1.taken_back(span.page_id) for span in merged.unit.spans)
-    await town.writer.erase(Selection(page=town.unit(REALLY).spans[0].page_id), "asked to")
+    await town.writer.eraser.erase(Selection(page=town.unit(REALLY).spans[0].page_id), "asked to")
     tier1 = town.ledger.tier1
     assert tier1.unit(merged.unit.id) is None
     assert tier1.taken_back(town.unit(MILL).spans[0].page_id)
@@ -328,7 +328,7 @@ async def test_erasing_one_side_takes_the_merge_along_and_the_other_side_holds(g
     town = await Town.told(MILL, REALLY, FERRY)
     (merged,) = (await town.passes()).merged
     (kept,) = {MILL, REALLY} - {gone}
-    erasure, _ = await town.writer.erase(Selection(page=town.unit(gone).spans[0].page_id), "asked to")
+    erasure, _ = await town.writer.eraser.erase(Selection(page=town.unit(gone).spans[0].page_id), "asked to")
     assert merged.unit.id in erasure.units
     assert sorted(town.texts()) == sorted([FERRY, kept])
     left = str(list(town.ledger._log.records()))
@@ -403,7 +403,7 @@ async def test_an_answer_of_before_a_merge_that_is_judged_after_it_moves_what_st
     assert town.ledger.tier1.weight(merged.unit.id) == 0.1
     await town.judge(before, "failure")
     assert town.ledger.tier1.weight(merged.unit.id) == -0.05, "the newest outcome of an answer counts"
-    await town.writer.erase(Selection(page=town.unit(MILL).spans[0].page_id), "asked to")
+    await town.writer.eraser.erase(Selection(page=town.unit(MILL).spans[0].page_id), "asked to")
     assert town.ledger.tier1.weight(town.unit(REALLY).id) == -0.05
     again = (await Ledger.open(town.ledger._log)).tier1
     assert again.weight(town.unit(REALLY).id) == -0.05
@@ -412,7 +412,7 @@ async def test_an_answer_of_before_a_merge_that_is_judged_after_it_moves_what_st
 async def test_units_that_an_erasing_brings_back_are_looked_at_again() -> None:
     town = await Town.told(MILL, REALLY, VERY)
     await town.passes()
-    await town.writer.erase(Selection(page=town.unit(VERY).spans[0].page_id), "asked to")
+    await town.writer.eraser.erase(Selection(page=town.unit(VERY).spans[0].page_id), "asked to")
     assert len(town.texts()) == 2
     (merged,) = (await town.passes()).merged
     assert town.ledger.tier1.units() == (merged.unit,)
@@ -425,7 +425,7 @@ async def test_a_finding_that_is_erased_while_a_pass_waits_is_not_decided_on() -
     (finding,) = town.ledger.tier1.pending
 
     async def erased() -> None:
-        await town.writer.erase(Selection(page=town.unit(FERRY).spans[0].page_id), "asked to")
+        await town.writer.eraser.erase(Selection(page=town.unit(FERRY).spans[0].page_id), "asked to")
 
     report = await town.passes(after(1, erased))
     assert (report.findings, town.ledger.tier1.pending, town.ledger.tier1.decisions) == (0, {}, {})
@@ -444,13 +444,13 @@ async def test_what_is_told_twice_is_looked_for_in_moments_alone() -> None:
         yield
         inside = False
 
-    put, seen = town.writer.index_open_turns, list[bool]()
+    put, seen = town.writer.projection.attempt, list[bool]()
 
     async def noted() -> object:
         seen.append(inside)
         return await put()
 
-    town.writer.index_open_turns = noted  # type: ignore[method-assign, assignment]
+    town.writer.projection.attempt = noted  # type: ignore[method-assign, assignment]
     await town.passes(moment)
     assert seen == [True, True]
 
@@ -459,7 +459,7 @@ async def test_a_cold_unit_that_tells_the_same_is_found_without_opening_the_memo
     town = await Town.told(MILL, FERRY)
     await town.passes()
     await town.writer.limit_hot_units(1)
-    await town.writer.index_open_turns()
+    await town.writer.projection.attempt()
     mill, ferry = town.unit(MILL), town.unit(FERRY)
     assert list(town.ledger.tier1.cold) == [mill.id]
     assert not any(

@@ -63,10 +63,10 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tm
     shutil.rmtree(tmp_path / "index")
     index = open_embedded(tmp_path / "index", HashEmbedder())
     again = Writer(ledger, index, rules.engine)
-    assert await again.project() == Projected(units=5, pages=2)
+    assert await again.projection.project() == Projected(units=5, pages=2)
     assert await results(index, ledger.indexed_as) == before
-    assert await again.project() == Projected()
-    await again.reindex()
+    assert await again.projection.project() == Projected()
+    await again.projection.rebuild()
     assert await results(index, ledger.indexed_as) == before
     assert rules.calls == calls
     await index.close()
@@ -91,7 +91,7 @@ async def test_an_index_copied_back_from_an_older_day_catches_up(tmp_path: Path)
 
     index = open_embedded(tmp_path / "backup", HashEmbedder())
     assert await results(index, ledger.indexed_as) != before
-    await Writer(ledger, index, rules.engine).project()
+    await Writer(ledger, index, rules.engine).projection.project()
     assert await results(index, ledger.indexed_as) == before
     await index.close()
 
@@ -117,13 +117,13 @@ async def test_erasing_takes_out_what_is_erased_and_leaves_what_a_rebuilt_index_
     index._append = counted  # type: ignore[method-assign]
     for one in (said[4], said[19], said[20], said[35]):
         put.clear()
-        erasure, _ = await writer.erase(Selection(turn=one.turn_id), "asked to")
+        erasure, _ = await writer.eraser.erase(Selection(turn=one.turn_id), "asked to")
         assert erasure.index == "rewritten"
         assert len(put) < 30
         shown = await results(index, space), await candidates(index, space)
         counts = [await index.count(space, collection) for collection in COLLECTIONS]
         fresh = open_embedded(tmp_path / f"fresh {one.turn_id}", HashEmbedder())
-        await Writer(ledger, fresh, rules.engine).project()
+        await Writer(ledger, fresh, rules.engine).projection.project()
         assert shown == (await results(fresh, space), await candidates(fresh, space))
         assert counts == [await fresh.count(space, collection) for collection in COLLECTIONS]
         await fresh.close()
@@ -149,8 +149,8 @@ async def test_an_erased_session_leaves_the_hash_of_its_name_in_no_file(tmp_path
     await writer.seal()
     await writer.distil_pending()
     assert files_with_the_name()
-    await writer.erase(Selection(session=SessionId(name)), "asked to")
+    await writer.eraser.erase(Selection(session=SessionId(name)), "asked to")
     assert files_with_the_name() == []
-    await writer.reindex()
+    await writer.projection.rebuild()
     await index.close()
     assert files_with_the_name() == []

@@ -71,7 +71,7 @@ async def test_the_words_of_all_parts_are_looked_for_where_one_part_is_announced
     assert len(lines) >= 5
     page, line = lines[part]
     announced = Erasing(turns=(TurnAt(page_id=page.id, seq=line.seq),), reason="asked to")
-    eraser = Writer(ledger, DictIndex(), Rules().engine)._eraser
+    eraser = Writer(ledger, DictIndex(), Rules().engine).eraser
     erased = await eraser._erased_turns(announced)
     assert all(erased.words.are_in(line.turn.text) for _, line in lines if line.turn is not None)
 
@@ -109,14 +109,14 @@ async def test_a_link_taken_out_of_the_chain_leaves_the_newest_in_force(at: int,
     if way == "withdraw":
         await writer.withdraw(chain[at].id, "it was a mistake")
     else:
-        erasure, words = await writer.erase(Selection(turn=MOVES[at].turn_id), "asked to")
+        erasure, words = await writer.eraser.erase(Selection(turn=MOVES[at].turn_id), "asked to")
         assert erasure.units == (chain[at].id,)
         assert erasure.returned == ((chain[3].id,) if at == 4 else ())
         assert any(TOWNS[at].lower() in phrase for phrase in words.phrases)
     left = [TOWNS[3] if at == 4 else TOWNS[4]]
     assert towns(ledger.tier1.units()) == left
     assert towns((await Ledger.open(ledger._log)).tier1.units()) == left
-    await writer.reindex()
+    await writer.projection.rebuild()
     shown = [e for e in index.of("units").values() if e.active]
     assert [entry.text for entry in shown] == [f"Ann moved her workshop to {left[0]}."]
 
@@ -169,7 +169,7 @@ async def test_a_unit_that_other_words_prove_loses_only_the_span() -> None:
     ledger = await opened()
     second = turn("Ann planted and counted 12 tomatoes in the garden.", day=2)
     writer, unit = await merged(ledger, second.text, second)
-    erasure, _ = await writer.erase(Selection(turn=FIRST.turn_id), "asked to")
+    erasure, _ = await writer.eraser.erase(Selection(turn=FIRST.turn_id), "asked to")
     (left,) = ledger.tier1.units()
     assert erasure.narrowed == (unit.id,)
     assert (left.id, left.text, left.spans) == (unit.id, unit.text, unit.spans[1:])
@@ -180,7 +180,7 @@ async def test_a_unit_that_other_words_prove_loses_only_the_span() -> None:
 async def test_a_merged_unit_falls_back_to_what_it_was_before_the_merge() -> None:
     ledger = await opened()
     writer, unit = await merged(ledger, MERGED)
-    erasure, _ = await writer.erase(Selection(turn=SECOND.turn_id), "asked to")
+    erasure, _ = await writer.eraser.erase(Selection(turn=SECOND.turn_id), "asked to")
     (left,) = ledger.tier1.units()
     assert erasure.narrowed == (unit.id,)
     assert (left.id, left.text, left.revision) == (unit.id, FIRST.text, 1)
@@ -191,7 +191,7 @@ async def test_a_merged_unit_does_not_keep_a_number_that_only_the_erased_words_t
     ledger = await opened()
     second = turn("Ann has 77 beds of tomatoes in the garden.", day=2)
     writer, unit = await merged(ledger, "Ann planted 12 tomatoes in 77 beds of the garden.", second)
-    await writer.erase(Selection(turn=second.turn_id), "asked to")
+    await writer.eraser.erase(Selection(turn=second.turn_id), "asked to")
     (left,) = ledger.tier1.units()
     assert (left.id, left.text) == (unit.id, FIRST.text)
 
@@ -228,7 +228,7 @@ async def test_a_unit_of_two_pages_read_together_goes_with_the_words_of_either(s
     ledger = await opened()
     writer = await together(ledger)
     both, quote = ledger.tier1.units()
-    erasure, words = await writer.erase(Selection(turn=said.turn_id), "asked to")
+    erasure, words = await writer.eraser.erase(Selection(turn=said.turn_id), "asked to")
     assert erasure.units == (both.id,)
     assert quote.paraphrase == "Ann is proud of her garden."
     left = (replace(quote, paraphrase=None),)  # whoever worded it was shown the erased turn
@@ -243,7 +243,7 @@ async def test_a_quote_goes_with_its_words_and_that_a_claim_was_worded_stays_cou
     writer = await together(ledger)
     both, quote = ledger.tier1.units()
     assert quote.text == f"Ann: {THIRD.text}"
-    erasure, words = await writer.erase(Selection(turn=THIRD.turn_id), "asked to")
+    erasure, words = await writer.eraser.erase(Selection(turn=THIRD.turn_id), "asked to")
     assert erasure.units == (quote.id,)
     assert ledger.tier1.units() == (both,)
     assert sum(page.worded for page in ledger.tier1.pages.values()) == 1
@@ -259,7 +259,7 @@ async def test_an_answer_goes_when_a_derivation_counted_the_words() -> None:
     counted = Derivation(kind="date", value="2023", terms=(Term(text="a move", spans=(span,)),))
     derived = replace(answer("derived"), support="computed", derivations=(counted,))
     await writer.answered(derived)
-    erasure, _ = await writer.erase(Selection(turn=MOVES[0].turn_id), "asked to")
+    erasure, _ = await writer.eraser.erase(Selection(turn=MOVES[0].turn_id), "asked to")
     assert "derived" in erasure.answers
 
 
@@ -278,7 +278,7 @@ async def test_no_derivation_of_a_unit_holds_words_that_are_gone() -> None:
         derivations=(counted,),
     )  # fmt: skip
     await ledger.write(building.distilled(info.id, unit))
-    erasure, _ = await writer.erase(Selection(turn=THIRD.turn_id), "asked to")
+    erasure, _ = await writer.eraser.erase(Selection(turn=THIRD.turn_id), "asked to")
     assert "Ludmila" not in str(list(ledger._log.records()))
     assert erasure.units == (unit.id,)
 
@@ -296,7 +296,7 @@ async def test_an_answer_goes_when_it_was_shown_the_words() -> None:
     told = replace(beside, id=answer("told").id, text="She moved to Lisbon.")
     for one in (beside, seen, told):
         await writer.answered(one)
-    erasure, _ = await writer.erase(Selection(turn=line.address), "asked to")
+    erasure, _ = await writer.eraser.erase(Selection(turn=line.address), "asked to")
     assert set(erasure.answers) == {"a0", "seen", "told"}
     assert {"beside", "a1", "a4"} <= ledger.tier1.answers.keys()
 
@@ -338,7 +338,7 @@ async def test_each_way_of_being_shown_the_words_takes_an_answer_along(way: str)
     await writer.answered(replace(one, text="Far in the west.", trace=shown[way]))
     await writer.answered(replace(one, id=AnswerId("beside")))
     whole = {"asked in the session": Selection(session=S1), "all": Selection(space=True)}
-    erasure, _ = await writer.erase(whole.get(way, Selection(turn=MOVES[0].turn_id)), "asked to")
+    erasure, _ = await writer.eraser.erase(whole.get(way, Selection(turn=MOVES[0].turn_id)), "asked to")
     assert "shown" in erasure.answers
     assert "Far in the west" not in str(list(ledger._log.records()))
     assert ("beside" in erasure.answers) == (way == "all")
@@ -352,7 +352,7 @@ async def test_no_record_names_a_unit_that_went_by_its_id_which_is_made_of_its_w
     first, *later = ledger.tier1.all_units()
     await ledger.write(Retired(unit_ids=(first.id, later[0].id), reason="a mistake"))
     assert str(list(ledger._log.records())).count(first.id) > 2
-    erasure, _ = await writer.erase(Selection(turn=MOVES[0].turn_id), "asked to")
+    erasure, _ = await writer.eraser.erase(Selection(turn=MOVES[0].turn_id), "asked to")
     assert first.id in erasure.units
     assert first.id not in str(list(ledger._log.records()))
     assert ledger.tier1.retired_because(later[0].id) == ""
@@ -368,7 +368,7 @@ async def test_what_a_second_look_was_told_goes_with_the_page_it_was_told_of() -
     (info,) = await ledger.pages()
     entry = await writer.redistil(info.id)
     assert any("Ludmila" in hint for hint in entry.hints)
-    await writer.erase(Selection(turn=THIRD.turn_id), "asked to")
+    await writer.eraser.erase(Selection(turn=THIRD.turn_id), "asked to")
     assert "Ludmila" not in str(list(ledger._log.records()))
 
 
@@ -377,7 +377,7 @@ async def test_what_the_past_looked_like_is_what_may_still_be_known_of_it() -> N
     ledger = await opened()
     writer = await newest_wins(ledger, DictIndex())
     moments = [record.at for record in ledger._log.records(kinds=frozenset({"wrote-back"}))]
-    await writer.erase(Selection(turn=MOVES[1].turn_id), "asked to")
+    await writer.eraser.erase(Selection(turn=MOVES[1].turn_id), "asked to")
     seen = [towns((await ledger.as_of(moment))[0].units()) for moment in moments]
     assert seen == [["Lisbon"], ["Lisbon"], ["Riga"], ["Turin"], ["Ghent"]]
 
@@ -389,7 +389,7 @@ async def test_what_was_paid_for_erased_answers_still_counts_today() -> None:
     day = next(iter(ledger.tier1.answers.values())).at.date()
     before = ledger.tier1.spent_on(day)
     assert before.calls > 0
-    await writer.erase(Selection(space=True), "asked to")
+    await writer.eraser.erase(Selection(space=True), "asked to")
     assert not ledger.tier1.answers
     assert ledger.tier1.spent_on(day) == before
 
@@ -399,13 +399,13 @@ async def test_an_index_out_of_reach_is_purged_at_the_next_opening() -> None:
     ledger, index = await opened(), DictIndex()
     writer = await newest_wins(ledger, index)
     index.fail = IndexUnavailable("down")
-    erasure, _ = await writer.erase(Selection(turn=MOVES[4].turn_id), "asked to")
+    erasure, _ = await writer.eraser.erase(Selection(turn=MOVES[4].turn_id), "asked to")
     assert "waits" in erasure.index
     assert any("Ghent" in entry.text for entry in index.of("units").values())
     index.fail = None
     ledger = await Ledger.open(ledger._log)
     assert ledger.tier1.erasing
-    await Writer(ledger, index, Rules().engine).finish_erasing()
+    await Writer(ledger, index, Rules().engine).eraser.finish()
     assert not ledger.tier1.erasing
     assert not any("Ghent" in e.text for kind in ("units", "turns") for e in index.of(kind).values())
     assert towns(ledger.tier1.units()) == ["Turin"]
@@ -490,22 +490,22 @@ def test_a_crash_at_any_step_leaves_everything_or_nothing_and_opening_finishes_i
         steps = files.steps = index.steps = Steps(ends_at)
         crashed = False
         try:
-            await writer.erase(Selection(turn=MOVES[4].turn_id), "asked to")
+            await writer.eraser.erase(Selection(turn=MOVES[4].turn_id), "asked to")
         except Crash:
             crashed = True
         files.steps = index.steps = Steps(None)
         if crashed:
             ledger = await Ledger.open(log_on(files))
             writer = Writer(ledger, index, Rules().engine)
-            await writer.finish_erasing()
+            await writer.eraser.finish()
             if ledger.tier1.all_units() == before:
                 assert words_on(files, index, "Ghent") > 0
-                await writer.erase(Selection(turn=MOVES[4].turn_id), "asked to")
+                await writer.eraser.erase(Selection(turn=MOVES[4].turn_id), "asked to")
         assert words_on(files, index, "Ghent") == 0
         assert towns(ledger.tier1.units()) == ["Turin"]
         assert not ledger.tier1.erasing
         assert ledger._log.verify().ok
-        await writer.project()
+        await writer.projection.project()
         assert index.of("units").keys() == {unit.id for unit in ledger.tier1.all_units()}
         reopened = await Ledger.open(ledger._log)
         assert reopened.tier1.all_units() == ledger.tier1.all_units()
@@ -554,9 +554,9 @@ async def random_life(seed: int) -> int:
     gone = chance.sample(turns, chance.randint(1, 4))
     for one in gone:
         selection, before = Selection(turn=one.turn_id), stored(files)
-        proposal = await writer.proposed_erasure(selection, "asked to")
+        proposal = await writer.eraser.proposed(selection, "asked to")
         assert stored(files) == before
-        erasure, words = await writer.erase(selection, "asked to")
+        erasure, words = await writer.eraser.erase(selection, "asked to")
         assert replace(proposal.erasure, index=erasure.index) == erasure, seed
         assert proposal.fingerprints == words, seed
         assert one.text in "".join(part.text for part in proposal.words), seed
@@ -612,7 +612,7 @@ def test_records_of_a_kind_nobody_knows_go_when_they_hold_the_words() -> None:
         spans = put({"about": [{"page_id": page, "start": 0, "end": 30}]})
         words = put({"text": "Ann moved her WORKSHOP, to Lisbon"})
         beside = put({"text": "Ann likes tea"})
-        await writer.erase(Selection(turn=MOVES[0].turn_id), "asked to")
+        await writer.eraser.erase(Selection(turn=MOVES[0].turn_id), "asked to")
         left = {record.seq for record in ledger._log.records(kinds=frozenset({"of-tomorrow"}))}
         assert beside.seq in left
         assert not {spans.seq, words.seq} & left
@@ -638,6 +638,6 @@ async def test_a_withdrawn_unit_stays_withdrawn_when_only_its_later_revision_goe
     await ledger.write(building.answered("a1", building.finding("f1")))
     await ledger.write(replace(building.wrote_back("f1", "UPDATE", merged), shown=()))
     await ledger.write(Retired(unit_ids=(unit.id,), reason="a mistake"))
-    await writer.erase(Selection(turn=THIRD.turn_id), "asked to")
+    await writer.eraser.erase(Selection(turn=THIRD.turn_id), "asked to")
     assert ledger.tier1.retired_because(unit.id) is not None
     assert not ledger.tier1.is_active(unit.id)

@@ -56,7 +56,7 @@ def holds_the_word(lines: Lines) -> bool:
 
 async def erase(two: TwoWriters) -> None:
     """Have the second writer erase the secret."""
-    await two.writers[1].erase(Selection(turn=SECRET.turn_id, session=S1), "asked to")
+    await two.writers[1].eraser.erase(Selection(turn=SECRET.turn_id, session=S1), "asked to")
 
 
 async def test_an_answer_is_not_recorded_and_what_it_cost_is(two: TwoWriters, lines: Lines) -> None:

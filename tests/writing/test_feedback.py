@@ -149,7 +149,7 @@ async def test_an_outcome_goes_with_its_answer_and_the_weights_are_as_if_it_had_
     await garden.judge(await garden.answer("a1:2", 2), "success")
     assert garden.weights()[2] == 0.1
     before = garden.weights()
-    await garden.writer.erase(Selection(turn=GARDEN[1].turn_id, session=S1), "asked to")
+    await garden.writer.eraser.erase(Selection(turn=GARDEN[1].turn_id, session=S1), "asked to")
     assert [unit.text for unit in garden.tier1.all_units()] == [GARDEN[at].text for at in (0, 2, 3)]
     assert before[0] > 0
     assert garden.weights() == [0, 0.1, 0]
@@ -163,7 +163,7 @@ async def test_an_outcome_of_sources_goes_with_any_of_them() -> None:
     sources = (garden.unit(0).id, garden.unit(1).id)
     await garden.writer.feedback(sources, outcome="success", output=None, by="user")
     assert garden.weights() == [0.05, 0.05, 0, 0]
-    await garden.writer.erase(Selection(turn=GARDEN[1].turn_id, session=S1), "asked to")
+    await garden.writer.eraser.erase(Selection(turn=GARDEN[1].turn_id, session=S1), "asked to")
     assert garden.weights() == [0, 0, 0]
 
 
@@ -202,7 +202,7 @@ async def test_uses_are_the_answers_that_cite_a_unit_each_once() -> None:
     told = [garden.tier1.signals(unit) for unit in garden.tier1.all_units()]
     assert [one.uses for one in told] == [2, 1, 0, 0]
     assert [one.last_used for one in told] == [START + timedelta(hours=1), START, None, None]
-    await garden.writer.erase(Selection(turn=GARDEN[1].turn_id, session=S1), "asked to")
+    await garden.writer.eraser.erase(Selection(turn=GARDEN[1].turn_id, session=S1), "asked to")
     assert garden.tier1.signals(garden.unit(0)).uses == 1
 
 
@@ -214,7 +214,7 @@ async def test_what_there_is_not_cannot_be_judged() -> None:
     with pytest.raises(UnknownId, match="u1:9"):
         await garden.writer.feedback((UnitId("u1:9"),), outcome="success", output=None, by="user")
     answer = await garden.answer("a1:1", 0)
-    await garden.writer.erase(Selection(turn=GARDEN[0].turn_id, session=S1), "asked to")
+    await garden.writer.eraser.erase(Selection(turn=GARDEN[0].turn_id, session=S1), "asked to")
     with pytest.raises(UnknownId, match="erased"):
         await garden.judge(answer, "success")
 
@@ -301,7 +301,7 @@ async def test_a_promotion_goes_with_what_it_rests_on(how: str) -> None:
         await garden.judge(answers[0], "neutral")
         await garden.judge(shown, "success")
         assert garden.tier1.importance(unit) > unit.importance
-        await garden.writer.erase(Selection(page=other.spans[0].page_id), "asked to")
+        await garden.writer.eraser.erase(Selection(page=other.spans[0].page_id), "asked to")
     assert garden.tier1.importance(unit) == unit.importance
     if how == "withdrawn":
         await garden.writer.reinstate(unit.id, "after all")

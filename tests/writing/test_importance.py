@@ -78,6 +78,6 @@ async def test_what_an_erased_turn_was_said_to_matter_is_erased_with_it(
     ledger, writer = await told((None, erased), Rules(distils=distils))
     (info,) = await ledger.pages()
     page = await ledger.page(info.id)
-    erasure, _ = await writer.erase(Selection(turn=page.lines[1].address), "asked to")
+    erasure, _ = await writer.eraser.erase(Selection(turn=page.lines[1].address), "asked to")
     assert len(erasure.narrowed) == 1
     assert [unit.importance for unit in ledger.tier1.units()] == [left]

@@ -80,9 +80,9 @@ async def test_two_stores_with_one_space_name_neither_see_nor_delete_each_others
         for _ in range(2):
             assert await found(left, index) == (units(left), 4)
             assert await found(right, index) == (units(right), 4)
-            assert await one.project() == await other.project() == Projected()
-            await one.reindex()
-        await one.erase(Selection(space=True), "asked to")
+            assert await one.projection.project() == await other.projection.project() == Projected()
+            await one.projection.rebuild()
+        await one.eraser.erase(Selection(space=True), "asked to")
         assert (await found(left, index))[0] == set()
         assert await found(right, index) == (units(right), 4)
 
@@ -132,10 +132,10 @@ async def test_an_index_newer_than_a_log_that_was_restored_is_made_anew(
         mark = await index.mark(restored.indexed_as)
         assert mark.seq <= (await restored.changes(-1)).head  # no longer told by its number alone
         assert not await restored.begins_with(mark)
-        await writer.project()
+        await writer.projection.project()
         assert await restored.begins_with(await index.mark(restored.indexed_as))
         fresh = RowIndex(HashEmbedder())
-        await Writer(restored, fresh, Rules().engine).project()
+        await Writer(restored, fresh, Rules().engine).projection.project()
         for question in ("Who paid 70 euros for the boat?", "tomatoes", "uncle Piero in Genoa"):
             there = await index.turns(restored.indexed_as, question, limit=9)
             anew = await fresh.turns(restored.indexed_as, question, limit=9)
@@ -158,10 +158,10 @@ async def test_on_a_server_another_history_is_left_alone_until_somebody_asks_for
         writer = await told(restored, index, GARDEN)
         assert await found(restored, index) == before
         with pytest.raises(IndexMismatch, match=r"another history.*`reindex`"):
-            await writer.project()
+            await writer.projection.project()
         left = await writer.distil_pending()
         assert "another history" in str(left.unfinished)
-        await writer.reindex()
+        await writer.projection.rebuild()
         assert await found(restored, index) == (units(restored), 4)
 
 
@@ -172,11 +172,11 @@ async def test_a_page_that_was_open_is_not_taken_for_the_one_of_the_same_name() 
     ledger = await Ledger.open(store.log)
     store.keep()
     await ledger.append(S1, HARBOUR[:2])
-    await Writer(ledger, index, Rules().engine).project()
+    await Writer(ledger, index, Rules().engine).projection.project()
     restored = await Ledger.open(store.bring_back())
     await restored.append(S1, GARDEN[:2])
     assert not await restored.begins_with(index.marks[SPACE])
-    await Writer(restored, index, Rules().engine).project()
+    await Writer(restored, index, Rules().engine).projection.project()
     assert {entry.text for entry in index.of("turns").values()} == {said.text for said in GARDEN[:2]}
 
 
@@ -204,12 +204,12 @@ async def test_an_index_stays_current_when_words_are_erased_and_when_the_log_is_
             with DiskLog("disk", SPACE, files=files) as log:
                 ledger = await Ledger.open(log)
                 if opening:
-                    assert await Writer(ledger, index, Rules().engine).project() == Projected()
+                    assert await Writer(ledger, index, Rules().engine).projection.project() == Projected()
                     assert await ledger.begins_with(await index.mark(ledger.indexed_as))
                     assert await found(ledger, index) == (units(ledger), 4 * opening)
                 writer = await told(ledger, index, GARDEN if opening == 0 else HARBOUR)
                 if opening:
-                    await writer.erase(Selection(turn=GARDEN[opening].turn_id, session=S1), "asked to")
+                    await writer.eraser.erase(Selection(turn=GARDEN[opening].turn_id, session=S1), "asked to")
                     break
 
 

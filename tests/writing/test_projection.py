@@ -48,7 +48,7 @@ async def test_turns_are_found_after_sealing_with_what_was_said_around_them() ->
     (first,) = await ledger.pages()
     await writer.observe(S1, [turn("It is red.", speaker="user", role="user", day=9)])
     await writer.seal()
-    await writer.project()
+    await writer.projection.project()
     second = (await ledger.pages())[1]
     turns = index.of("turns")
     told, asked = await ids_on(ledger, first.id), await ids_on(ledger, second.id)
@@ -72,7 +72,7 @@ async def test_turns_of_different_sessions_are_not_around_each_other() -> None:
     ledger, index, writer, _ = await filled()
     await writer.observe(SessionId("other"), [turn("It is red.", day=9)])
     await writer.seal()
-    await writer.project()
+    await writer.projection.project()
     other = (await ledger.pages())[1]
     (asked,) = await ids_on(ledger, other.id)
     said = index.of("turns")[asked].context
@@ -83,7 +83,7 @@ async def test_turns_of_different_sessions_are_not_around_each_other() -> None:
 async def test_projecting_again_puts_nothing() -> None:
     _, index, writer, _ = await filled()
     mark = index.marks[SPACE]
-    assert await writer.project() == Projected()
+    assert await writer.projection.project() == Projected()
     assert index.marks[SPACE] == mark
 
 
@@ -91,9 +91,9 @@ async def test_only_what_changed_since_the_mark_is_put() -> None:
     ledger, _, writer, _ = await filled()
     await writer.observe(S1, [turn("Ann moved to Porto.", day=9)])
     await writer.seal()
-    assert await writer.project() == Projected(units=0, pages=1)
+    assert await writer.projection.project() == Projected(units=0, pages=1)
     await ledger.write(Retired(unit_ids=(ledger.tier1.units()[0].id,), reason="erased"))
-    assert await writer.project() == Projected(units=1, pages=0)
+    assert await writer.projection.project() == Projected(units=1, pages=0)
 
 
 async def test_turns_of_an_open_page_are_found_by_its_id_as_it_grows() -> None:
@@ -101,14 +101,14 @@ async def test_turns_of_an_open_page_are_found_by_its_id_as_it_grows() -> None:
     writer = Writer(ledger, index, Rules().engine)
     for number, said in enumerate(GARDEN):
         await writer.observe(S1, [said])
-        assert await writer.project() == Projected(open_pages=1)
+        assert await writer.projection.project() == Projected(open_pages=1)
         (page,) = await ledger.open_pages()
         assert page.id.startswith("o1:")
         assert set(index.of("turns")) == {turn_id(line.seq) for line in page.lines}
         assert len(page.lines) == number + 1
-        assert await writer.project() == Projected()
+        assert await writer.projection.project() == Projected()
     built = DictIndex()
-    await Writer(ledger, built, Rules().engine).project()
+    await Writer(ledger, built, Rules().engine).projection.project()
     assert built.entries == {key: found for key, found in index.entries.items() if found}
 
 
@@ -125,10 +125,10 @@ async def test_only_new_turns_and_those_they_stand_around_are_put() -> None:
     said = [turn(f"Ann counted {number} birds over the harbour.") for number in range(9)]
     await writer.observe(S1, said[:8])
     await writer.observe(SessionId("other"), [turn("It rained.")])
-    await writer.project()
+    await writer.projection.project()
     put.clear()
     await writer.observe(S1, said[8:])
-    await writer.project()
+    await writer.projection.project()
     assert put == [one.text for one in said[5:]]
 
 
@@ -136,11 +136,11 @@ async def test_a_page_that_seals_takes_the_place_of_the_open_one() -> None:
     ledger, index = await opened(), DictIndex()
     writer = Writer(ledger, index, Rules().engine)
     await writer.observe(S1, GARDEN[:2])
-    await writer.project()
+    await writer.projection.project()
     await writer.observe(S1, GARDEN[2:])
     (sealed,) = await writer.seal()
     await writer.observe(S1, [turn("It is red.", day=9)])
-    assert await writer.project() == Projected(pages=1, open_pages=1)
+    assert await writer.projection.project() == Projected(pages=1, open_pages=1)
     (opened_after,) = await ledger.open_pages()
     assert await pages_in(ledger, index) == {sealed, opened_after.id}
     first, second = await ids_on(ledger, sealed), await ids_on(ledger, opened_after.id)
@@ -160,10 +160,10 @@ async def test_a_page_that_seals_while_it_is_put_comes_with_the_next_run() -> No
     ledger, index = await SealsWhenRead.open(new_log(SPACE)), DictIndex()
     writer = Writer(ledger, index, Rules().engine)
     await writer.observe(S1, GARDEN)
-    await writer.project()
+    await writer.projection.project()
     (info,) = await ledger.pages()
     assert set(index.of("turns")) == {*await ids_on(ledger, info.id)}
-    await writer.project()
+    await writer.projection.project()
     assert set(index.of("turns")) == {*await ids_on(ledger, info.id)}
     assert await pages_in(ledger, index) == {info.id}
 
@@ -172,14 +172,14 @@ async def test_purging_leaves_no_erased_turn_of_an_open_page() -> None:
     ledger, index = await opened(), DictIndex()
     writer = Writer(ledger, index, Rules().engine)
     await writer.observe(S1, GARDEN)
-    await writer.project()
-    await writer.erase(Selection(turn=GARDEN[1].turn_id), "asked to")
+    await writer.projection.project()
+    await writer.eraser.erase(Selection(turn=GARDEN[1].turn_id), "asked to")
     (page,) = await ledger.open_pages()
     assert set(index.of("turns")) == {turn_id(page.lines[n].seq) for n in (0, 2, 3)}
     assert "bicycle" not in repr(index.entries)
     await writer.observe(S1, [turn("It rained.", day=2)])
     await writer.seal()
-    await writer.project()
+    await writer.projection.project()
     (info,) = await ledger.pages()
     ids = await ids_on(ledger, info.id)
     assert set(index.of("turns")) == {ids[n] for n in (0, 2, 3, 4)}
@@ -189,7 +189,7 @@ async def test_a_retired_unit_stays_findable_for_the_past_only() -> None:
     ledger, index, writer, _ = await filled()
     gone = ledger.tier1.units()[0]
     await ledger.write(Retired(unit_ids=(gone.id,), reason="erased"))
-    await writer.project()
+    await writer.projection.project()
     assert gone.id not in {hit.id for hit in await index.search(SPACE, "units", gone.text, limit=9)}
     past = await index.search(SPACE, "units", gone.text, limit=9, inactive=True)
     assert past[0].id == gone.id
@@ -210,7 +210,7 @@ async def test_a_unit_that_returns_is_found_again() -> None:
     assert not index.of("units")[older].active
     assert decision.unit_id is not None
     await ledger.write(Retired(unit_ids=(decision.unit_id,), reason="erased"))
-    await writer.project()
+    await writer.projection.project()
     assert index.of("units")[older].active
 
 
@@ -218,9 +218,9 @@ async def test_an_index_that_was_deleted_is_built_again_the_same_without_an_engi
     ledger, index, writer, rules = await filled()
     before, calls = {c: dict(index.of(c)) for c in ("units", "turns")}, rules.calls.copy()
     empty = DictIndex()
-    assert await Writer(ledger, empty, rules.engine).project() == Projected(units=4, pages=1)
+    assert await Writer(ledger, empty, rules.engine).projection.project() == Projected(units=4, pages=1)
     assert {c: dict(empty.of(c)) for c in ("units", "turns")} == before
-    assert await writer.reindex() == Projected(units=4, pages=1)
+    assert await writer.projection.rebuild() == Projected(units=4, pages=1)
     assert {c: dict(index.of(c)) for c in ("units", "turns")} == before
     assert rules.calls == calls
 
@@ -233,7 +233,7 @@ async def test_an_index_from_an_older_day_catches_up() -> None:
     await writer.seal()
     await writer.distil_pending()
     index.entries, index.marks = old_entries, old_marks
-    await writer.project()
+    await writer.projection.project()
     assert set(index.of("units")) == {unit.id for unit in ledger.tier1.units()}
     assert len(await pages_in(ledger, index)) == 2
 
@@ -244,7 +244,7 @@ async def test_an_index_that_knows_more_than_the_ledger_is_built_again() -> None
     writer = Writer(other, index, Rules().engine)
     await writer.observe(S1, [turn("Ann moved to Porto.", day=9)])
     await writer.seal()
-    await writer.project()
+    await writer.projection.project()
     assert [entry.text for entry in index.of("turns").values()] == ["Ann moved to Porto."]
     assert index.of("units") == {}
 
@@ -261,7 +261,7 @@ async def test_a_put_that_fails_leaves_the_mark_where_it_was() -> None:
     await writer.observe(S1, GARDEN)
     await writer.seal()
     with pytest.raises(IndexUnavailable):
-        await writer.project()
+        await writer.projection.project()
     assert SPACE not in index.marks
 
 
@@ -303,7 +303,7 @@ async def test_the_same_words_in_two_spaces_never_meet() -> None:
     assert shown
     assert set(shown) <= left
 
-    await writers[SpaceId("left")].reindex()
+    await writers[SpaceId("left")].projection.rebuild()
     assert set(index.of("units", SpaceId("right"))) == right
 
 
@@ -341,6 +341,6 @@ async def test_the_mark_is_set_when_all_before_it_is_durable() -> None:
     await writer.observe(S1, GARDEN)
     await writer.seal()
     order.clear()
-    await writer.project()
+    await writer.projection.project()
     assert order[-2:] == ["flush", "mark"]
     assert "put" in order[:-2]

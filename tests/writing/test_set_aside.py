@@ -71,7 +71,7 @@ async def test_what_one_page_does_to_the_index_stops_neither_the_others_nor_the_
     assert steps(ledger) == []
     assert await pages_in(ledger, index) == {odd, *others}
     whole = DictIndex()
-    await Writer(ledger, whole, Rules().engine).project()
+    await Writer(ledger, whole, Rules().engine).projection.project()
     assert index.entries == whole.entries
 
 
@@ -128,7 +128,7 @@ async def test_an_open_page_is_tried_with_every_turn_and_not_told_of_once_it_sea
     ledger, index = await opened(), Choosy(ValueError("odd"))
     writer = Writer(ledger, index, Rules().engine)
     await said(writer, GARDEN[0].text, ODD, seal=False)
-    assert await writer.index_open_turns() is None
+    assert await writer.projection.attempt() is None
     (page,) = await ledger.open_pages()
     assert steps(ledger) == [("index", page.id)]
     await said(writer, GARDEN[1].text)
@@ -159,17 +159,19 @@ async def test_a_damaged_page_keeps_no_other_from_index_and_erasing(monkeypatch:
     assert (report.distilled, report.pending) == (2, 1)
     assert await pages_in(ledger, index) == {good, other}
     assert "a flipped bit" in str(report.aside)
-    erasure, _ = await writer.erase(Selection(page=good), "asked for")
+    erasure, _ = await writer.eraser.erase(Selection(page=good), "asked for")
     assert len(erasure.turns) == 1
     for told in (Selection(page=bad), Selection(session=SessionId(GARDEN[0].text)), Selection(space=True)):
         with pytest.raises(Corrupt):
-            await writer.erase(told, "asked for")
+            await writer.eraser.erase(told, "asked for")
     with pytest.raises(Corrupt):
-        await writer.erase(Selection(turn=GARDEN[0].text), "it may stand on the page that cannot be read")
+        await writer.eraser.erase(
+            Selection(turn=GARDEN[0].text), "it may stand on the page that cannot be read"
+        )
     monkeypatch.undo()
     with pytest.raises(UnknownId):
-        await writer.erase(Selection(turn="nowhere"), "asked for")
-    await writer.erase(Selection(turn=GARDEN[0].text), "asked for")
+        await writer.eraser.erase(Selection(turn="nowhere"), "asked for")
+    await writer.eraser.erase(Selection(turn=GARDEN[0].text), "asked for")
 
 
 @pytest.mark.parametrize("judgement", ["selects", "reconciles"])
@@ -258,5 +260,5 @@ async def test_erasing_on_a_page_that_was_set_aside_puts_the_rest_of_it_into_the
     await said(writer, *texts)
     await writer.distil_pending()
     assert [step for step, _ in steps(ledger)] == ["index"]
-    await writer.erase(Selection(turn=ODD), "asked to")
+    await writer.eraser.erase(Selection(turn=ODD), "asked to")
     assert len(index.of("turns")) == len(texts) - 1

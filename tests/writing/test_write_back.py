@@ -61,7 +61,7 @@ async def test_an_added_finding_is_a_unit_with_its_words_and_can_be_recalled() -
     assert (added.kind, added.session, added.said_at, added.revision) == ("finding", S1, PRICE.said_at, 1)
     page = await garden.ledger.page(added.spans[0].page_id)
     assert PRICE.text.startswith(page.words(added.spans[0]).rstrip("."))
-    await garden.writer.project()
+    await garden.writer.projection.project()
     assert (await garden.index.search(SPACE, "units", "How many euros?", limit=1))[0].id == added.id
 
 
@@ -78,7 +78,7 @@ async def test_an_update_merges_text_and_words_and_keeps_the_id() -> None:
     assert set(target.spans) < set(updated.spans)
     assert len({span.page_id for span in updated.spans}) == 2
     assert updated.said_at == PRICE.said_at
-    await garden.writer.project()
+    await garden.writer.projection.project()
     assert garden.index.of("units")[target.id].text == merged
 
 
@@ -551,7 +551,7 @@ async def test_what_a_superseded_unit_had_superseded_stays_so_when_only_the_newe
 async def test_a_unit_that_is_no_longer_in_force_is_no_neighbour() -> None:
     garden = await Garden.with_news(PRICE)
     gone = garden.unit(BICYCLE)
-    await garden.writer.project()
+    await garden.writer.projection.project()
     await garden.ledger.write(Retired(unit_ids=(gone.id,), reason="wrong"))
     shown: list[str] = []
 

@@ -24,7 +24,7 @@ async def erase(caller: SpaceCaller, selection: Selection, reason: str) -> Recei
     """
     components, opened = caller.writable, caller.opened
     before = components.ledger.tier1
-    erasure, words = await components.writer.erase(selection, reason)
+    erasure, words = await components.writer.eraser.erase(selection, reason)
     await opened.drop_revoked_items()
     calls = await _forget_calls(components, words)
     opened.jobs.forget(words.are_in)
@@ -36,7 +36,7 @@ async def erase(caller: SpaceCaller, selection: Selection, reason: str) -> Recei
 async def plan_erasure(caller: SpaceCaller, selection: Selection, reason: str) -> Receipt:
     """What `erase` would do now, with the words of the turns; nothing is done."""
     components = caller.components
-    proposal = await components.writer.proposed_erasure(selection, reason)
+    proposal = await components.writer.eraser.proposed(selection, reason)
     scan = not_looked(proposal.fingerprints, "every file: nothing was erased")
     calls = await _count_calls(components, proposal.fingerprints)
     receipt = replace(

@@ -696,7 +696,7 @@ class AsyncMemory:
         components = self._caller.writable
         await self._jobs.drain()
         async with self._lock.shared():
-            done = await components.writer.reindex()
+            done = await components.writer.projection.rebuild()
         return Reindexed(units=done.units, pages=done.pages)
 
     @operation("write", finish=True)

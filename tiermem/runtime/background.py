@@ -110,7 +110,7 @@ class Background:
     async def _finish_erasing(self) -> str:
         """Finish an erasing that a crash cut short; why it is not finished, where it still is not."""
         try:
-            await self._components.writer.finish_erasing()
+            await self._components.writer.eraser.finish()
         except TierMemError:
             raise
         except Exception as error:  # noqa: BLE001  # noted, and logged: the memory opens all the same
@@ -121,7 +121,7 @@ class Background:
         """Put all that the ledger holds into an index that starts empty; without a model call."""
         try:
             with self._components.paying(Meter()):
-                await self._components.writer.project()
+                await self._components.writer.projection.project()
         except TierMemError as error:
             self._jobs.note([f"the index could not be filled and is tried again: {error}"])
         except Exception as error:  # noqa: BLE001  # noted, and logged
@@ -132,15 +132,15 @@ class Background:
         """Have what was said found, and then kept so: who asks meanwhile does not wait for the disk."""
         async with self._lock.shared():
             with self._components.paying(Meter()):
-                left = await self._components.writer.show_open_turns()
+                left = await self._components.writer.projection.attempt_to_show()
         self._jobs.note([left] if left is not None else [])
-        if left is None and self._components.writer.is_shown_first:
+        if left is None and self._components.writer.projection.is_shown_first:
             self._jobs.start(_MARKING, self._mark_index)
 
     async def _mark_index(self) -> None:
         async with self._lock.shared():
             with self._components.paying(Meter()):
-                left = await self._components.writer.index_open_turns()
+                left = await self._components.writer.projection.attempt()
         self._jobs.note([left] if left is not None else [])
 
     async def _distil(self) -> None:

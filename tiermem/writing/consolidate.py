@@ -203,7 +203,7 @@ class Consolidator:
 
     async def _index_it(self, one: _Pass, moment: Moment) -> None:
         async with moment():
-            behind = await self._writer.index_open_turns()
+            behind = await self._writer.projection.attempt()
         if behind is not None:
             one.left.append(str(behind))
 

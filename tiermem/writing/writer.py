@@ -67,7 +67,6 @@ from tiermem.model import (
 from tiermem.reasoning.interface import Engine
 from tiermem.salience import Outcome
 from tiermem.text import omissions
-from tiermem.text.fingerprints import Fingerprints
 from tiermem.text.taken_back import without
 from tiermem.text.withheld import without_unsearched
 from tiermem.writing.agents import AgentNames
@@ -75,7 +74,7 @@ from tiermem.writing.batches import batches
 from tiermem.writing.concluding import write_conclusion
 from tiermem.writing.distil import distil, redistil, turn_unit
 from tiermem.writing.duplicates import find_duplicate
-from tiermem.writing.erase import Eraser, Erasure, Proposal, Selection
+from tiermem.writing.erase import Eraser
 from tiermem.writing.idle import idle_by_clock, idle_by_said_time, left_behind, next_look
 from tiermem.writing.judge import Credit, Judged, Sources, credit_of_answer, credit_of_sources, feedback_with
 from tiermem.writing.map_ordered import map_ordered
@@ -90,7 +89,6 @@ from tiermem.writing.state import (
 from tiermem.writing.values import (
     DistilReport,
     Progress,
-    Projected,
     ReinstatedUnit,
     Remembered,
     Unfinished,
@@ -108,7 +106,11 @@ _PATIENCE = 8
 
 
 class Writer:
-    """Writes one space: turns, summaries, findings, and the index behind them."""
+    """Writes one space: turns, summaries and findings.
+
+    `projection` keeps the index behind them, and `eraser` takes words out of both; nothing else may write
+    while it does.
+    """
 
     def __init__(
         self, ledger: Ledger, index: Index, engine: Engine, options: WriterOptions | None = None
@@ -116,9 +118,9 @@ class Writer:
         self._ledger = ledger
         self._engine = engine
         self._options = options or WriterOptions()
-        self._projection = Projection(ledger, index, unsearched=self._options.unsearched_roles)
-        self._write_backs = WriteBacks(ledger, index, engine, self._projection, self._options)
-        self._eraser = Eraser(ledger, self._projection)
+        self.projection = Projection(ledger, index, unsearched=self._options.unsearched_roles)
+        self._write_backs = WriteBacks(ledger, index, engine, self.projection, self._options)
+        self.eraser = Eraser(ledger, self.projection)
         self._agents = AgentNames(ledger)
         self._distilling = anyio.Lock()
         self._one_decides = anyio.Lock()  # what holds is looked at and changed in one step
@@ -190,19 +192,6 @@ class Writer:
     async def _seal_each(self, sessions: Iterable[SessionId]) -> tuple[PageId, ...]:
         return tuple([page for session in sessions for page in await self._ledger.seal(session)])
 
-    @property
-    def is_shown_first(self) -> bool:
-        """Whether what was said can be found before the index has it for good."""
-        return self._projection.is_shown_first
-
-    async def show_open_turns(self) -> Unfinished | None:
-        """Have what was said found; where `is_shown_first`, `index_open_turns` makes that durable."""
-        return await self._projection.attempt_to_show()
-
-    async def index_open_turns(self) -> Unfinished | None:
-        """Bring the index up to the ledger, open pages included; what could not be done stays pending."""
-        return await self._projection.attempt()
-
     async def distil_pending(
         self,
         progress: Progress | None = None,
@@ -235,13 +224,13 @@ class Writer:
                         lambda batch: self._keep(run, claims, batch),
                         at_once=self._options.concurrency,
                     )
-                    run.index = await self._projection.attempt(again=again)
+                    run.index = await self.projection.attempt(again=again)
                     again = False
             if self._edited:
                 await self._supersede_older_versions()
             if edited or not pending:
-                run.index = await self._projection.attempt(again=again)
-        return run.report(self._projection.aside())
+                run.index = await self.projection.attempt(again=again)
+        return run.report(self.projection.aside())
 
     async def pending_pages(self, *, aside: bool = True) -> tuple[PageInfo, ...]:
         """Return the sealed pages that are not summarised yet, oldest first.
@@ -284,7 +273,7 @@ class Writer:
                 raise
             except Exception as error:
                 raise Unexpected(unexpected(error, f"distilling page {page.id} again")) from error
-            await self._projection.attempt()
+            await self.projection.attempt()
             return entry
 
     async def _redistil(self, page: Page) -> Redistilled:
@@ -341,7 +330,7 @@ class Writer:
             units = tuple(map(self._unit, new))
             if units:
                 await self._ledger.write(Shared(unit_ids=new, reason=reason, given=given))
-                await self._projection.attempt()
+                await self.projection.attempt()
         return units
 
     async def feedback(
@@ -463,7 +452,7 @@ class Writer:
         if dry_run:
             return await self._ledger.with_entry(entry)
         await self._ledger.write(entry)
-        await self._projection.attempt()
+        await self.projection.attempt()
         return self._ledger.tier1
 
     def unit_of_words(self, page: Page, line: PageLine) -> SummaryUnit:
@@ -511,7 +500,7 @@ class Writer:
                 within = (one.id for one in _extracts_within(tier1, unit))
                 together = (one for one in within if tier1.retired_because(one) == why)
                 await self._ledger.write(Reinstated(unit_ids=(unit_id, *together), reason=reason))
-                await self._projection.attempt()
+                await self.projection.attempt()
         tier1 = self._ledger.tier1
         older = (tier1.unit(older) for older in unit.supersedes if older in before)
         superseded = tuple(one for one in older if one is not None and not tier1.is_active(one.id))
@@ -558,7 +547,7 @@ class Writer:
             page, unit = await self._state(session, appended.seqs[0], corrects)
         finally:
             self._stating[session] -= 1
-        await self._projection.attempt()
+        await self.projection.attempt()
         return page.id, unit, sealed
 
     async def _state(
@@ -658,26 +647,6 @@ class Writer:
         """
         page = without(page, self._ledger.tier1.taken_back(page.id))
         return without_unsearched(page, self._options.unsearched_roles)
-
-    async def erase(self, selection: Selection, reason: str) -> tuple[Erasure, Fingerprints]:
-        """Take words and all that rests on them out of the space; see `Eraser`. Nothing else may write."""
-        return await self._eraser.erase(selection, reason)
-
-    async def proposed_erasure(self, selection: Selection, reason: str) -> Proposal:
-        """What `erase` would take now; nothing is written."""
-        return await self._eraser.proposed(selection, reason)
-
-    async def finish_erasing(self) -> None:
-        """Finish an erasing that a crash cut short; without one, nothing happens."""
-        await self._eraser.finish()
-
-    async def project(self) -> Projected:
-        """Bring the index up to the ledger; without a model call. Raises `SummaryIndexError`."""
-        return await self._projection.project()
-
-    async def reindex(self) -> Projected:
-        """Drop this space from the index and build it again from pages and ledger, without a model call."""
-        return await self._projection.rebuild()
 
     async def _distil_claimed(self, run: _DistilRun, claims: Claims, infos: Sequence[PageInfo]) -> _Batch:
         """Summarise pages in one call, without those that another process summarises or has summarised."""
