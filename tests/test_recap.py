@@ -234,7 +234,7 @@ items = st.builds(
     notes=st.lists(st.sampled_from(["prompt", "t1:12-ab12"]), max_size=2).map(tuple),
     said_at=st.none() | st.datetimes(timezones=st.none() | st.just(UTC)),
     time=st.datetimes(timezones=st.just(UTC)),
-    is_stated=st.booleans(),
+    group=st.sampled_from(["statement", "turn"]),
     question=st.none() | st.text(max_size=300),
 )
 
@@ -254,7 +254,7 @@ def test_the_oldest_are_left_out_where_there_is_no_room_for_all() -> None:
         moment = START + timedelta(minutes=number)
         return RecapItem(text=f"words {number} " * 9, notes=("prompt",), said_at=moment, time=moment, **known)
 
-    all_items = [item(number, is_stated=number % 2 == 0) for number in range(10)]
+    all_items = [item(number, group=["statement", "turn"][number % 2]) for number in range(10)]
     recap = compose_recap(all_items, space=SPACE, max_tokens=220, count=COUNT)
     kept = [int(text.split()[1]) for text in words(recap)]
     assert 3 <= len(kept) < 10

@@ -1,37 +1,39 @@
 """The recap of a space for a new session of a coding agent: what was stated, and what the person said last.
 
 It is read from the log alone, by a process that ends with it: no index, no model, no network and no lock.
-Everything is as it was said, with its date and its address.
+Everything is as it was said, with its date and its address. `Memory.profile` reads and displays its items in
+the same way.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from heapq import merge
-from itertools import chain, islice, zip_longest
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from heapq import heappop, heappush
+from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 import anyio
 
 from pagestore import (
-    DiskLog,
     EstimateCounter,
     OpenInfo,
     Page,
     PageId,
     PageInfo,
     PageLine,
+    PageLog,
     SessionId,
     SpaceId,
     Store,
     Turn,
 )
-from tiermem.ledger import Ledger, Tier1
+from tiermem.dialogue.agent_folders import is_of_coding_agent
+from tiermem.ledger import Ledger, Tier1, Visibility
 from tiermem.model import SummaryUnit, trust_mark
 from tiermem.text.normalise import fold_text
 from tiermem.text.own_context import HEADING, mark_block, without_own_contexts
@@ -48,6 +50,8 @@ _LONGEST: Final = 300
 _LONGEST_QUESTION: Final = 120
 """Characters of a text, and of the question of an answer, that are displayed."""
 _PERSON: Final = "person"
+_UNNAMED: Final = "user"
+"""The speaker of a statement whose speaker was not named."""
 _OTHERS: Final = ("agent", "sub-agent")
 _KINDS: Final[Mapping[str, str]] = {
     "prompt": "prompt",
@@ -56,24 +60,44 @@ _KINDS: Final[Mapping[str, str]] = {
     "answer": "answer",
 }
 """The kinds of turns that a recap has, and what it calls them. A command for the agent's menu is none."""
+_STEERING: Final = _KINDS.keys() - {"prompt"}
+"""The kinds in which the person corrects, decides or adds."""
+_UNITS: Final = {"summary": "summarised", "finding": "found for a question", "quote": "as said"}
+"""What a profile calls the kinds of units that a model made."""
+_SPEAKING: Final = frozenset({None, "user"})
+"""The roles of turns of people in sessions that are not of coding agents."""
+_OF_NO_AGENT: Final = Visibility(agents=frozenset())
+"""Who sees what is of no agent of TierMem, and nothing else."""
 _NAME = re.compile(r"[A-Za-z][\w-]{0,40}", re.ASCII)
 """A name of an agent or a tool that may be displayed next to what memory writes itself."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_LATEST = datetime.max.replace(tzinfo=UTC)
+
+
+RecapGroup = Literal["statement", "unit", "steering", "turn"]
+"""What an item is: a statement, another unit, a turn in which the person corrects, decides or adds, another
+turn. They are displayed in this order.
+"""
+_GROUPS: Final = get_args(RecapGroup)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapItem:
-    """A statement, or a turn of the person: its words, what is said of it, and when it was said.
+    """A unit, or a turn of the person: its words, what is said of it, and when it was said.
 
-    `time` orders it: where `said_at` is unknown, that of the nearest turn on its page with a time.
+    `time` orders it: where `said_at` is unknown, that of the nearest turn on its page with a time. `page` and
+    `line` are where its words are, as far as they may be seen, without words that were taken back.
     """
 
     text: str
     notes: tuple[str, ...]
     said_at: datetime | None
     time: datetime
-    is_stated: bool = False
+    group: RecapGroup = "turn"
     question: str | None = None
+    page: Page | None = None
+    line: PageLine | None = None
+    unit: SummaryUnit | None = None
 
 
 def read_recap(store: Path, space: str, *, max_tokens: int = MOST_TOKENS) -> str:
@@ -92,33 +116,43 @@ def read_recap(store: Path, space: str, *, max_tokens: int = MOST_TOKENS) -> str
 def compose_recap(
     items: Sequence[RecapItem], *, space: str, max_tokens: int, count: Callable[[str], int]
 ) -> str:
-    """Return as many of the items as fit into `max_tokens` as a marked block, in the order of time.
+    """Return as many of the items as fit into `max_tokens` as a marked block; "" where none fits."""
+    most = max_tokens - count(mark_block("", space))
+    block, _ = compose_block(items, max_tokens=most, count=count)
+    return mark_block(block, space) if block else ""
 
-    Statements come first. The newest are kept, statements and turns by turns. "" where none fits.
+
+def compose_block(
+    items: Sequence[RecapItem], *, max_tokens: int, count: Callable[[str], int]
+) -> tuple[str, tuple[RecapItem, ...]]:
+    """Return as many of the items as fit into `max_tokens` as a block, and which, in the order of the block.
+
+    They are ordered by group, and within one by time. The newest are kept, one of each group by turns.
+    "" where none fits.
     """
     newest = sorted(items, key=lambda item: item.time, reverse=True)
-    stated = [item for item in newest if item.is_stated]
-    said = [item for item in newest if not item.is_stated]
-    left = max_tokens - count(mark_block(f"{HEADING}\n", space))
+    groups = [[item for item in newest if item.group == group] for group in reversed(_GROUPS)]
+    left = max_tokens - count(f"{HEADING}\n")
     kept: list[RecapItem] = []
-    for item in filter(None, chain.from_iterable(zip_longest(said, stated))):
+    for item in filter(None, chain.from_iterable(zip_longest(*groups))):
         tokens = count(f"{_rows(len(items), item)}\n")
         if tokens > left:
             break
         left -= tokens
         kept.append(item)
     if not kept:
-        return ""
+        return "", ()
     kept.reverse()
-    kept.sort(key=lambda item: (not item.is_stated, item.time))
+    kept.sort(key=lambda item: (_GROUPS.index(item.group), item.time))
     rows = (_rows(number, item) for number, item in enumerate(kept, start=1))
-    return mark_block("\n".join([HEADING, *rows]), space)
+    return "\n".join([HEADING, *rows]), tuple(kept)
 
 
 def _rows(number: int, item: RecapItem) -> str:
     """The lines of an item, as a context has them: words open with `| `."""
     said = "undated" if item.said_at is None else f"said {_moment(item.said_at)}"
-    head = "; ".join((f"[{number}] {'noted; ' if item.is_stated else ''}{said}", *item.notes))
+    noted = "noted; " if item.group in ("statement", "unit") else ""
+    head = "; ".join((f"[{number}] {noted}{said}", *item.notes))
     asked = [] if item.question is None else [f"| asked: {_shorten(item.question, _LONGEST_QUESTION)}"]
     return "\n".join([head, *asked, f"| {_shorten(item.text, _LONGEST)}"])
 
@@ -139,82 +173,140 @@ def _shorten(text: str, longest: int) -> str:
     return plain if len(plain) <= longest else f"{plain[: longest - 1]}…"
 
 
-async def _read_items(log: DiskLog) -> tuple[RecapItem, ...]:
+async def _read_items(log: PageLog) -> Sequence[RecapItem]:
+    """The items of a recap."""
     ledger = await Ledger.open(log, read_only=True)
-    units = [unit for unit in ledger.tier1.units() if unit.kind == "stated" and not unit.agents]
-    stated = [_statement(log, unit) for unit in units[-_STATED:]]
+    units = [unit for unit in ledger.tier1.units() if unit.kind == "stated" and _OF_NO_AGENT.unit(unit)]
+    stated = [await _unit_item(ledger, _OF_NO_AGENT, unit) for unit in units[-_STATED:]]
     pages = await ledger.pages_with([(_PERSON,)], lambda text: text == _PERSON)
-    sessions = _pages_by_session(log, frozenset(pages))
-    said = merge(
-        *(_said_in(log, ledger.tier1, places) for places in sessions.values()),
-        key=lambda item: item.time,
-        reverse=True,
-    )
-    return (*stated, *islice(_without_repeats(said), _SAID))
+    said = await _newest_said(ledger, _OF_NO_AGENT, pages, _is_recapped, most=_SAID)
+    return (*stated, *(replace(item, group="turn") for item in said))
 
 
-def _statement(log: DiskLog, unit: SummaryUnit) -> RecapItem:
-    page = log.page(unit.spans[0].page_id)
-    address = page.line_at(unit.spans[0].start).address
-    notes = (trust_mark(unit.trust), address or "")
+async def read_profile_items(ledger: Ledger, sees: Visibility, *, most: int) -> Sequence[RecapItem]:
+    """Return the items of a profile, at most so many of each group: the newest of what may be seen.
+
+    Units hold, and are statements or were made by a model. Turns are those of a recap, and in sessions that
+    are not of coding agents those of the role `user` or of none.
+    """
+    held = [unit for unit in ledger.tier1.units() if sees.unit(unit) and not unit.is_extract]
+    stated = [unit for unit in held if unit.kind == "stated"][-most:]
+    made = [unit for unit in held if unit.kind != "stated"][-most:]
+    units = [await _unit_item(ledger, sees, unit) for unit in (*stated, *made)]
+    noted = {item.line.address for item in units if item.group == "statement" and item.line is not None}
+    of_person = await ledger.pages_with([(_PERSON,)], lambda text: text == _PERSON)
+    chats = [page.id for page in await _pages_of(ledger, sees) if not is_of_coding_agent(page.session)]
+    turns = [
+        item
+        for item in await _newest_said(
+            ledger, sees, (*of_person, *chats), _is_other_turn, most=most + len(noted)
+        )
+        if item.line is not None and item.line.address not in noted
+    ]
+    pages = await ledger.pages_with([(kind,) for kind in _STEERING], _STEERING.__contains__)
+    steering = await _newest_said(ledger, sees, pages, _is_steering, most=most)
+    return (*units, *steering, *turns[:most])
+
+
+async def _unit_item(ledger: Ledger, sees: Visibility, unit: SummaryUnit) -> RecapItem:
+    """A unit with the page and the line on which its words begin, where these may be seen."""
+    page: Page | None = await ledger.page(unit.spans[0].page_id)
+    line = None if page is None or not sees.page(page) else page.line_at(unit.spans[0].start)
+    notes = (_UNITS.get(unit.kind, ""), trust_mark(unit.trust), "" if line is None else line.address or "")
+    speaker = "" if line is None or line.turn is None else line.turn.speaker
+    is_named = speaker in ("", _UNNAMED) or unit.text.startswith(f"{speaker}: ")
     return RecapItem(
-        text=unit.text,
+        text=unit.text if is_named or unit.kind != "stated" else f"{speaker}: {unit.text}",
         said_at=unit.said_at,
         time=_with_zone(unit.said_at) or _LONG_AGO,
-        is_stated=True,
+        group="statement" if unit.kind == "stated" else "unit",
         notes=tuple(note for note in notes if note),
+        page=None if line is None else page,
+        line=line,
+        unit=unit,
     )
 
 
-def _without_repeats(items: Iterable[RecapItem]) -> Iterator[RecapItem]:
-    """The items, each text once: where it was said last."""
-    seen: set[str] = set()
-    for item in items:
-        words = fold_text(item.text)
-        if words not in seen:
-            seen.add(words)
-            yield item
+async def _newest_said(
+    ledger: Ledger,
+    sees: Visibility,
+    page_ids: Collection[PageId],
+    is_wanted: Callable[[Turn], bool],
+    *,
+    most: int,
+) -> Sequence[RecapItem]:
+    """The newest turns that are wanted, of those on these pages; each text once, where it was said last.
+
+    No more pages are read than these turns need, and of each session the last.
+    """
+    sessions = _pages_by_session(await _pages_of(ledger, sees), frozenset(page_ids))
+    streams = [_said_in(ledger, places, is_wanted) for places in sessions.values()]
+    seen: dict[str, RecapItem] = {}
+    async for item in _merge_newest(streams):
+        seen.setdefault(fold_text(item.text), item)
+        if len(seen) == most:
+            break
+    return tuple(seen.values())
+
+
+async def _merge_newest(streams: Iterable[AsyncIterator[RecapItem]]) -> AsyncIterator[RecapItem]:
+    """The items of streams, each of which has its newest first, the newest of all first."""
+    left: list[tuple[timedelta, int, RecapItem, AsyncIterator[RecapItem]]] = []
+    for number, stream in enumerate(streams):
+        async for item in stream:
+            heappush(left, (_LATEST - item.time, number, item, stream))
+            break
+    while left:
+        _, number, item, stream = heappop(left)
+        yield item
+        async for following in stream:
+            heappush(left, (_LATEST - following.time, number, following, stream))
+            break
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """A page of a session, and whether the person may be among its speakers."""
+    """A page of a session, and whether turns that are wanted may be on it."""
 
     page_id: PageId
-    has_person: bool
+    is_read: bool
 
 
-def _pages_by_session(log: DiskLog, of_person: frozenset[PageId]) -> Mapping[SessionId, Sequence[_Place]]:
-    """The pages of each session with words of the person, the newest first. Those of agents are left out."""
-    pages: dict[SessionId, list[_Place]] = {}
+async def _pages_of(ledger: Ledger, sees: Visibility) -> Sequence[PageInfo | OpenInfo]:
+    """The pages that may be seen, in order, those being filled last."""
     # Open pages are read first: one that is sealed meanwhile is met twice, and not missed.
-    filling = log.filling()
-    all_pages: tuple[PageInfo | OpenInfo, ...] = (*log.pages(), *filling)
-    for page in all_pages:
-        if page.agent is None:
-            place = _Place(page_id=page.id, has_person=page.id in of_person)
-            pages.setdefault(page.session, []).append(place)
-    return {
-        session: places[::-1]
-        for session, places in pages.items()
-        if any(place.has_person for place in places)
-    }
+    filling = await ledger.filling()
+    pages: tuple[PageInfo | OpenInfo, ...] = (*await ledger.pages(), *filling)
+    return tuple(filter(sees.page, pages))
 
 
-def _said_in(log: DiskLog, tier1: Tier1, places: Iterable[_Place]) -> Iterator[RecapItem]:
-    """The turns of the person in a session, the newest first; no more pages are read than are asked for."""
+def _pages_by_session(
+    pages: Iterable[PageInfo | OpenInfo], wanted: Collection[PageId]
+) -> Mapping[SessionId, Sequence[_Place]]:
+    """The pages of each session with a page that is wanted, the newest first."""
+    places: dict[SessionId, list[_Place]] = {}
+    for page in pages:
+        places.setdefault(page.session, []).append(_Place(page_id=page.id, is_read=page.id in wanted))
+    return {session: ours[::-1] for session, ours in places.items() if any(one.is_read for one in ours)}
+
+
+async def _said_in(
+    ledger: Ledger, places: Iterable[_Place], is_wanted: Callable[[Turn], bool]
+) -> AsyncIterator[RecapItem]:
+    """The turns that are wanted in a session, the newest first; no more pages are read than are asked for."""
     is_replied = False
     for place in places:
-        if not place.has_person:
+        if not place.is_read:
             is_replied = True
             continue
-        lines = _visible_page(log, tier1, place.page_id).lines
+        page = _visible_page(await ledger.page(place.page_id), ledger.tier1)
+        lines = page.lines
         for line, time in zip(reversed(lines), reversed(_times(lines)), strict=True):
             turn = line.turn
             if turn is None or turn.metadata.get("author") in _OTHERS:
                 is_replied = True
-            elif line.part == 1 and _is_recapped(turn):
-                yield _said(turn, line, time, is_replied=is_replied)
+            elif line.part == 1 and is_wanted(turn):
+                yield _said(page, turn, line, time, is_replied=is_replied)
 
 
 def _times(lines: Sequence[PageLine]) -> list[datetime]:
@@ -230,8 +322,7 @@ def _times(lines: Sequence[PageLine]) -> list[datetime]:
     return times
 
 
-def _visible_page(log: DiskLog, tier1: Tier1, page_id: PageId) -> Page:
-    page = log.page(page_id)
+def _visible_page(page: Page, tier1: Tier1) -> Page:
     return without_own_contexts(without(page, tier1.taken_back(page.id)))
 
 
@@ -242,23 +333,39 @@ def _is_recapped(turn: Turn) -> bool:
     return is_known and known.get("abandoned") is not True
 
 
-def _said(turn: Turn, line: PageLine, time: datetime, *, is_replied: bool) -> RecapItem:
+def _is_steering(turn: Turn) -> bool:
+    """Whether the person corrected, decided or added with it, by its format."""
+    return _is_recapped(turn) and turn.metadata["kind"] in _STEERING
+
+
+def _is_other_turn(turn: Turn) -> bool:
+    """Whether it is another turn of a person. In a session without authors the role decides."""
+    if "author" not in turn.metadata:
+        return turn.role in _SPEAKING
+    return _is_recapped(turn) and not _is_steering(turn)
+
+
+def _said(page: Page, turn: Turn, line: PageLine, time: datetime, *, is_replied: bool) -> RecapItem:
     known = turn.metadata
-    of_tool = f" of {tool}" if known["kind"] == "rejection" and (tool := _name(known.get("tool"))) else ""
+    is_of_agent = "author" in known
+    of_tool = f" of {tool}" if known.get("kind") == "rejection" and (tool := _name(known.get("tool"))) else ""
     to_agent = f" to {agent}" if (agent := _name(known.get("agent"))) else ""
     question = known.get("question")
     notes = (
-        f"{_KINDS[known['kind']]}{of_tool}{to_agent}",
-        "" if is_replied else "no reply is stored",
+        f"{_KINDS[known['kind']]}{of_tool}{to_agent}" if is_of_agent else "",
+        "" if is_replied or not is_of_agent else "no reply is stored",
         trust_mark(DEFAULT_TRUST.of(turn)),
         line.address or "",
     )
     return RecapItem(
-        text=turn.text,
+        text=turn.text if is_of_agent else f"{turn.speaker}: {turn.text}",
         said_at=turn.said_at,
         time=time,
+        group="steering" if _is_steering(turn) else "turn",
         notes=tuple(note for note in notes if note),
         question=question if isinstance(question, str) else None,
+        page=page,
+        line=line,
     )
 
 

@@ -524,6 +524,7 @@ class Everything:
             assert steps
             self.results.append(("steps", repr(steps).replace(asked, "")))
         await self.ask(boss, "context", ABOUT, max_tokens=5000)
+        await self.ask(boss, "profile", max_tokens=5000)
         for name in ("units", "pages", "open_pages", "sessions", "answers", "stats", "grants", "omissions"):
             await self.ask(boss, name)
         for name in ("flush", "index_pending"):

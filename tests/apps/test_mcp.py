@@ -13,7 +13,7 @@ import tiermem
 from tiermem.apps.mcp import server
 
 pytestmark = pytest.mark.anyio
-LOOKS = {"recall", "search", "audit", "page", "stats"}
+LOOKS = {"recall", "profile", "search", "audit", "page", "stats"}
 SAID = "My dog Biscuit is allergic to chicken."
 
 
@@ -53,6 +53,15 @@ async def test_every_tool_says_what_it_does_and_what_it_leaves(memory: tiermem.A
         name for name, tool in tools.items() if tool.annotations and tool.annotations.destructive_hint
     }
     assert destroys == {"forget"}
+
+
+async def test_a_profile_has_what_is_stated_and_what_was_said_last(memory: tiermem.AsyncMemory) -> None:
+    async with Client(server(memory)) as client:
+        await called(client, "remember", fact="Deploy only from main.")
+        found = await called(client, "profile", max_tokens=200)
+        assert "noted; said" in found
+        assert "| assistant: Deploy only from main." in found
+        assert "none fits into 5 tokens" in await called(client, "profile", max_tokens=5)
 
 
 async def test_an_answer_leads_to_its_words_and_their_page(memory: tiermem.AsyncMemory) -> None:

@@ -94,6 +94,7 @@ async def every_tool(transport: Any) -> set[str]:
 
         kept = await call("remember", fact=SAID, speaker="Ann", said_at="2023-05-08T13:56")
         assert SAID in await call("recall", question="What is Biscuit allergic to?")
+        assert f"| Ann: {SAID}" in await call("profile")
         assert (await call("search", query="Biscuit"))["found"][0]["unit_id"] == kept["unit_id"]
         answer = await call("ask", question="What is Biscuit allergic to?")
         assert SAID in answer["answer"]
@@ -122,12 +123,12 @@ async def every_tool(transport: Any) -> set[str]:
 
 @pytest.mark.timeout(300)
 def test_every_tool_is_listed_and_called_over_standard_input_and_output(tmp_path: Path) -> None:
-    assert len(anyio.run(every_tool, over_stdio(tmp_path / "memory"))) == 9
+    assert len(anyio.run(every_tool, over_stdio(tmp_path / "memory"))) == 10
 
 
 @pytest.mark.timeout(300)
 def test_every_tool_is_listed_and_called_over_http(address: str) -> None:
-    assert len(anyio.run(every_tool, address)) == 9
+    assert len(anyio.run(every_tool, address)) == 10
 
 
 def test_a_connection_whose_headers_do_not_end_is_closed(address: str) -> None:

@@ -174,6 +174,7 @@ class Memory:
     search = _blocking(AsyncMemory.search)
     recall = _blocking(AsyncMemory.recall)
     context = _blocking(AsyncMemory.context)
+    profile = _blocking(AsyncMemory.profile)
     audit = _blocking(AsyncMemory.audit)
     answers = _blocking(AsyncMemory.answers)
     sessions = _blocking(AsyncMemory.sessions)

@@ -35,6 +35,7 @@ from tiermem.api import arguments, copies, replaying
 from tiermem.api.caller import SpaceCaller
 from tiermem.api.erasing import erase, plan_erasure, scan_leftovers
 from tiermem.api.leftovers import LeftoverScan
+from tiermem.api.profiling import read_profile
 from tiermem.api.requests import Attribution, Filters, Overrides, Says, spelled_out
 from tiermem.api.results import (
     Added,
@@ -590,6 +591,22 @@ class AsyncMemory:
         scope, moment = await self._caller.scope_and_time(only)
         await self._background.wait_for_index()
         return await self._caller.reader.context(Question(question, moment), max_tokens=most, scope=scope)
+
+    @operation("read")
+    async def profile(self, *, max_tokens: int = 1000) -> Context:
+        """What is known of people without a question, in at most `max_tokens`, fenced as data.
+
+        It has statements (`remember`) that hold, units that hold and that a model made, what the person said
+        to coding agents in rejections, answers and queued prompts, and other turns of people: prompts to
+        coding agents, and in other sessions turns of the role `user` or of none. Of each kind the newest are
+        there. No model is asked: in a space whose pages no model summarised all of it is as it was said.
+        In `text` each item has its kind, time and address, and the first 300 characters of its words;
+        `sources` have speakers and words. What was withdrawn, superseded or erased is not there, nor are
+        turns that a rewind left. Raises `Corrupt` where a page that it reads is damaged.
+        """
+        most = arguments.max_tokens(max_tokens)
+        async with self._lock.shared():
+            return await read_profile(self._caller, max_tokens=most)
 
     @operation("read")
     async def audit(self, answer_id: str) -> Audit:

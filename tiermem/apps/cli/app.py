@@ -26,6 +26,7 @@ COMMANDS = {
     "ingest": "Store dialogue and summarise it. Files are read in full first; what is known is not stored twice.",
     "ask": "Display what was said about a question, with who said it and when; with a model, answer it.",
     "context": "Print what memory holds for a question as a block for a prompt: no model is asked.",
+    "profile": "Print what is stated and what people said last, with addresses, as a block for a prompt.",
     "search": 'Find summaries, turns or pages by meaning and by words; a "phrase" in quotation marks exactly.',
     "recall": "Find what was said on a topic, also in some time alone, by meaning, by words or both.",
     "audit": "Follow an answer to its citations and the words as they stand in their pages.",

@@ -1,4 +1,4 @@
-"""`tiermem context`: a block for a prompt."""
+"""`tiermem context`: a block for a prompt. `tiermem profile` prints its block in the same way."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+import tiermem
 from tiermem.apps.cli import options
 from tiermem.text.unicode import show_controls
+
+MaxTokens = Annotated[int, typer.Option(min=1, help="What the block may take at most.")]
 
 
 def context(
     question: str,
     *,
     place: options.Place,
-    max_tokens: Annotated[int, typer.Option(min=1, help="What the block may take at most.")] = 1000,
+    max_tokens: MaxTokens = 1000,
     filters: options.FilterOptions,
     read_only: options.ReadOnly = False,
     output: options.Output,
@@ -24,6 +27,11 @@ def context(
     keywords = filters.keywords()
     with place.look(read_only=read_only) as memory:
         found = memory.context(question, max_tokens=max_tokens, **keywords)
+    show_context(found, output)
+
+
+def show_context(found: tiermem.Context, output: options.Output) -> None:
+    """Print a block for a prompt, or why there is none."""
     output.show(
         found,
         # Not wrapped: a line of a source that does not begin with "| " would pass for one of the block.

@@ -67,6 +67,8 @@ MinTrust = Annotated[
     str | None, Field(description="Leave out what rests on anybody trusted less: user, assistant, tool, web.")
 ]
 
+MaxTokens = Annotated[int, Field(ge=1, description="What it may take of your context.")]
+
 
 class _Server(MCPServer[Any]):
     """A server that refuses arguments which a tool does not have, and answers all messages."""
@@ -218,7 +220,7 @@ class _Tools:
         self,
         question: Annotated[str, Field(description="What to look for, in words of the conversation.")],
         *,
-        max_tokens: Annotated[int, Field(ge=1, description="What it may take of your context.")] = 1000,
+        max_tokens: MaxTokens = 1000,
         session: Session = None,
         asked_at: Moment = None,
         min_trust: MinTrust = None,
@@ -228,6 +230,14 @@ class _Tools:
             question, max_tokens=max_tokens, session=session, asked_at=asked_at, min_trust=min_trust
         )
         return found.text or found.empty_reason or "Nothing in memory is near this."
+
+    async def profile(self, *, max_tokens: MaxTokens = 1000) -> str:
+        """What is known without a question: statements that hold, corrections, answers, what was said last.
+
+        Each with its time and address, which `page` takes.
+        """
+        found = await self._memory.profile(max_tokens=max_tokens)
+        return found.text or found.empty_reason or "Nothing is known yet."
 
     async def ask(
         self,
@@ -423,6 +433,7 @@ class _Tools:
 
 _TOOLS = {
     "recall": _LOOKS,
+    "profile": _LOOKS,
     "ask": _RECORDS,  # it keeps its answer, so that it can be audited
     "search": _LOOKS,
     "audit": _LOOKS,
