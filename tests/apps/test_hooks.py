@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
+from mcp.types import TextContent
 from typer.testing import CliRunner
 
 import tiermem
 import tiermem_hook
+from pagestore import EstimateCounter
 from pagestore.errors import Full, Locked
 from tests.apps.test_commands import as_json
 from tests.apps.test_commands import tiermem as run_command
@@ -25,9 +27,12 @@ from tiermem.apps.cli.app import app
 from tiermem.apps.hooks import settings
 from tiermem.apps.hooks.drain import drain_spool, open_and_store
 from tiermem.apps.hooks.events import keep_statement, read_spool
-from tiermem.dialogue import DialogueSession
+from tiermem.apps.hooks.start import recap_of_directory
+from tiermem.dialogue import DialogueSession, repository_of
 from tiermem.dialogue.agent_spaces import repository_space
 from tiermem.errors import InvalidInput
+from tiermem.recap import MOST_TOKENS
+from tiermem.text.own_context import without_marked_blocks
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TOKEN = "ghp_" + "a1B2" * 9
@@ -47,10 +52,10 @@ def run_hook(store: Path, payload: Any, agent: str = "claude-code") -> subproces
     return subprocess.run(command, input=given, capture_output=True, check=False)
 
 
-def repository(folder: Path) -> Path:
+def repository(folder: Path, name: str = "loom") -> Path:
     git = folder / ".git"
     git.mkdir(parents=True)
-    (git / "config").write_text('[remote "origin"]\n\turl = git@example.org:ann/loom.git\n')
+    (git / "config").write_text(f'[remote "origin"]\n\turl = git@example.org:ann/{name}.git\n')
     return folder
 
 
@@ -480,6 +485,25 @@ def test_ingest_puts_sessions_where_hooks_do(store: Path, tmp_path: Path) -> Non
     assert (named["space"], named["new"]) == ("ann", 2)
 
 
+def test_turns_are_found_by_their_repository_and_the_file_that_a_call_is_about(
+    store: Path, tmp_path: Path
+) -> None:
+    loom = repository(tmp_path / "loom")
+    log = ClaudeCode("s1", cwd=str(loom))
+    log.user("Oil the loom.")
+    for number, name in enumerate(("loom.py", "mill.py")):
+        log.call("Edit", f"c{number}", file_path=str(loom / name), old_string="oil", new_string="oil loom")
+    (tmp_path / "s1.jsonl").write_text(log.text())
+    as_json(store, "ingest", str(tmp_path / "s1.jsonl"), "--engine", "local", "--space", "ann")
+    with tiermem.open(store, space="ann", engine="local") as memory:
+        memory.remember("The loom is oiled on Monday.")
+        known = {"repository": str(repository_of(str(loom / "src"))), "path": str(loom / "mill.py")}
+        assert len(memory.search("oil loom", kind="turns", where={"repository": known["repository"]})) == 3
+        (found,) = memory.search("oil loom", kind="turns", where=known)
+        assert "mill.py" in found.text
+        assert not memory.search("oil loom", kind="turns", where={**known, "repository": "0123abcd4567ef89"})
+
+
 @pytest.mark.anyio
 async def test_a_server_takes_in_what_hooks_wrote_before_each_call(store: Path, tmp_path: Path) -> None:
     loom = repository(tmp_path / "loom")
@@ -530,6 +554,57 @@ async def test_what_a_second_server_remembers_is_stored_by_the_first(store: Path
         (line,) = (line for page in memory.pages() for line in memory.page(page.id).lines)
         assert line.turn is not None
         assert (line.turn.speaker, line.turn.role) == ("assistant", "assistant")
+
+
+@pytest.mark.anyio
+async def test_what_is_for_all_repositories_goes_to_a_space_of_its_own_and_is_read_with_its_scope(
+    store: Path, tmp_path: Path
+) -> None:
+    loom, mill = (repository(tmp_path / name, name) for name in ("loom", "mill"))
+
+    def serve(folder: Path, *options: str) -> Any:
+        given = serve_mcp(store, *options)
+        return stdio_client(given.model_copy(update={"cwd": folder}))
+
+    async with Client(serve(loom, "--repository")) as client:
+        assert await call(client, "profile") == "Nothing is known yet."
+        await call(client, "remember", fact="The loom is oiled on Monday.")
+        kept = await call(client, "remember", fact="Never commit without asking.", user=True)
+        assert (kept["waits"], kept["space"]) == (True, "user")
+        for tool, given in (("profile", {}), ("recall", {"question": "commit? loom oiled?"})):
+            found = await call(client, tool, **given)
+            first, second = found.split("\n</tiermem-memory>\n")
+            assert first.startswith('<tiermem-memory space="user">\n')
+            assert "Never commit without asking." in first
+            assert second.startswith('<tiermem-memory space="loom-')
+            assert "The loom is oiled on Monday." in second
+            assert "commit" not in second
+        session_only = await call(client, "recall", question="commit? loom oiled?", session="main")
+        assert "commit" not in session_only
+        for most in (5, 60, 90, 200):
+            assert EstimateCounter().count(await call(client, "profile", max_tokens=most)) <= max(most, 20)
+        refused = await client.call_tool(
+            "remember", {"fact": "The loom is red.", "user": True, "sources": ["p1:x"]}
+        )
+        assert refused.is_error
+        assert "leave them out" in str(refused.content)
+    async with Client(serve(mill, "--repository")) as client:
+        found = await call(client, "profile")
+        assert "Never commit" in found
+        assert "oiled" not in found
+    async with Client(serve(mill)) as client:
+        refused = await client.call_tool("remember", {"fact": "The loom is red.", "user": True})
+        assert refused.is_error
+        assert "needs a server started with --repository" in str(refused.content)
+    assert turns_of(store, "user") == ["Never commit without asking."]
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> Any:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    (block,) = result.content
+    assert isinstance(block, TextContent)
+    return json.loads(block.text) if block.text.startswith("{") else block.text
 
 
 @pytest.mark.anyio
@@ -659,6 +734,39 @@ def test_a_repository_without_a_space_is_given_nothing(store: Path, tmp_path: Pa
     done = run_hook(store, {**START_OF_SESSION, "cwd": str(repository(tmp_path / "new"))})
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert read_spool(store).failures == ()
+
+
+def test_a_new_session_is_given_what_is_for_all_repositories(store: Path, loom: Path, tmp_path: Path) -> None:
+    done = as_json(store, "remember", "Never commit without asking.", "--user")
+    assert (done["is_new"], tiermem.spaces(store)[-1]) == (True, "user")
+    both = run_hook(store, {**START_OF_SESSION, "cwd": str(loom)}).stdout.decode()
+    first, second = both.split("\n</tiermem-memory>\n", 1)
+    assert first.startswith('<tiermem-memory space="user">\n')
+    assert first.endswith("\n| Never commit without asking.")
+    assert second.startswith('<tiermem-memory space="loom-')
+    assert "Weave a rug." in second
+    assert without_marked_blocks(f"before\n{both}\nafter") == "before\n\n\nafter"
+    elsewhere = run_hook(store, {**START_OF_SESSION, "cwd": str(tmp_path)}).stdout.decode()
+    assert elsewhere == f"{first}\n</tiermem-memory>"
+    assert turns_of(store, "user") == ["Never commit without asking."]
+
+
+def test_recaps_of_two_spaces_have_no_more_tokens_than_one_may(store: Path, tmp_path: Path) -> None:
+    folder = repository(tmp_path / "loom")
+    name = repository_space(str(repository_of(str(folder))), str(folder), ())
+    for space in ("user", name):
+        with tiermem.open(store, space=space, engine="local") as memory:
+            for number in range(8):
+                memory.remember(f"Rule {number} of {space}: " + "weave and weave " * 60)
+    given = recap_of_directory(store, str(folder))
+    assert given.count("| Rule") > 8
+    assert given.count(" of user:") < 8, "it takes a third at most"
+    assert EstimateCounter().count(given) <= MOST_TOKENS
+
+
+def test_a_space_is_named_once_for_remember_too(store: Path) -> None:
+    failed = run_command(store, "remember", "Never commit.", "--user", "--space", "ann", code=1)
+    assert "--space and --user" in failed.stderr
 
 
 def test_a_space_that_is_being_written_is_read(store: Path, loom: Path) -> None:

@@ -27,6 +27,7 @@ from tiermem.dialogue.interface import (
 )
 from tiermem.dialogue.messages import as_turns
 from tiermem.dialogue.read import read_dialogue
+from tiermem.dialogue.repository import repository_of
 from tiermem.dialogue.times import TimeLike, parse_time, until
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "payload_id",
     "place_of",
     "read_dialogue",
+    "repository_of",
     "speaker_in",
     "until",
     "without_day",

@@ -10,6 +10,8 @@ from pathlib import PurePosixPath, PureWindowsPath
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.repository import repository_of
 
+USER_SPACE = "user"
+"""The space of what is to be known in every repository. Only a person or an agent that names it writes it."""
 _UNUSABLE = re.compile(r"[^a-z0-9]+")
 _LONGEST = 40
 """Characters of the name of a folder in the name of a space."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,8 @@ import tiermem
 from pagestore.errors import Locked
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import remark
-from tiermem.errors import IndexLocked, InvalidInput
+from tiermem.dialogue.agent_spaces import USER_SPACE
+from tiermem.errors import IndexLocked, InvalidInput, UnknownId
 
 if TYPE_CHECKING:
     from tiermem.apps.hooks.events import Statement
@@ -63,9 +64,12 @@ def mcp(
             drain = (
                 None if looks or place.store.directory is None else _SpoolDrain(place.store.directory, memory)
             )
-            later = None
-            if looks and not read_only and place.store.directory is not None:
-                later = partial(_remember_later, place.store.directory, space, place.agent)
+            later, user_space = None, None
+            if place.store.directory is not None:
+                if looks and not read_only:
+                    later = partial(_remember_later, place.store.directory, space, place.agent)
+                if repository:
+                    user_space = _UserSpace(place.store.directory, place.agent)
             made = server(
                 seen,
                 read_only=looks,
@@ -73,6 +77,7 @@ def mcp(
                 stamps=stamps,
                 before_call=drain,
                 remember_later=later,
+                user_space=user_space,
             )
             if http is None:
                 await made.run_stdio_async()
@@ -99,6 +104,31 @@ def _space_of_repository(place: options.Place) -> str:
     directory = place.store.directory
     spaces = tiermem.spaces(directory) if directory is not None and (directory / "FORMAT").exists() else ()
     return space_of_directory(str(Path.cwd()), spaces) or OUTSIDE
+
+
+class _UserSpace:
+    """The space for all repositories: opened at each call that reads it; what drains the spool writes it."""
+
+    def __init__(self, store: Path, agent: str | None) -> None:
+        self._store = store
+        self._agent = agent
+
+    def remember_later(self, arguments: Mapping[str, object]) -> None:
+        """See `UserSpace`."""
+        _remember_later(self._store, USER_SPACE, self._agent, arguments)
+
+    async def read(
+        self, read: Callable[[tiermem.AsyncMemory, int], Awaitable[tiermem.Context]], max_tokens: int
+    ) -> tiermem.Context | None:
+        """See `UserSpace`."""
+        try:
+            memory = await tiermem.AsyncMemory.open(
+                self._store, space=USER_SPACE, engine="local", read_only=True, create=False
+            )
+        except UnknownId:
+            return None
+        async with memory:
+            return await read(memory if self._agent is None else memory.as_agent(self._agent), max_tokens)
 
 
 class _SpoolDrain:

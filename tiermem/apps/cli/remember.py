@@ -10,6 +10,8 @@ from rich.table import Table
 import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.tables import pairs, still_rests
+from tiermem.dialogue.agent_spaces import USER_SPACE
+from tiermem.errors import InvalidInput
 
 
 def remember(
@@ -18,14 +20,25 @@ def remember(
     attribution: options.FactOptions,
     role: options.SaidRole = None,
     session: Annotated[str, typer.Option("--session", help="The session it is said in.")] = "main",
+    user: Annotated[
+        bool,
+        typer.Option("--user", help="For all repositories: in the space `user`, made where there is none."),
+    ] = False,
     place: options.Place,
     output: options.Output,
 ) -> None:
     """Keep a fact word for word, as a turn and a unit of its own; without a model call."""
     keywords = attribution.keywords()
-    with place.open() as memory:
+    with _user_memory(place) if user else place.open() as memory:
         done = memory.remember(fact, session=session, role=role, **keywords)
     output.show(done, lambda: remembered(done))
+
+
+def _user_memory(place: options.Place) -> options.Opened:
+    if place.space is not None:
+        raise InvalidInput("--space and --user both name a space: give one of them")
+    memory = tiermem.open(place.store.address, space=USER_SPACE, engine="local")
+    return options.as_agent(memory, place.agent)
 
 
 def remembered(done: tiermem.Remembered) -> Table:

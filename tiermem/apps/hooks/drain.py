@@ -30,7 +30,7 @@ from tiermem.apps.hooks.events import (
     spool_folder,
 )
 from tiermem.dialogue import Conversation, DialogueSession, payload_id, read_dialogue
-from tiermem.dialogue.agent_spaces import space_of_directory, space_of_session
+from tiermem.dialogue.agent_spaces import USER_SPACE, space_of_directory, space_of_session
 from tiermem.errors import IndexLocked, InvalidInput, NotDialogue, NoTurns, TierMemError, UnknownId
 from tiermem.text.own_context import without_marked_blocks
 from tiermem.text.secrets import SecretFilter
@@ -284,8 +284,12 @@ def _remember(draining: _Draining, statements: Iterable[Statement], remember: Re
 
 
 def open_and_remember(store: Path, space: str, statements: Sequence[Statement]) -> None:
-    """Open a space and remember statements in it. Raises what opening raises."""
-    with tiermem.open(store, space=space, engine="local", distil="deferred", create=False) as memory:
+    """Open a space, that of the user also where there is none, and remember statements in it.
+
+    Raises what opening raises.
+    """
+    is_of_user = space == USER_SPACE
+    with tiermem.open(store, space=space, engine="local", distil="deferred", create=is_of_user) as memory:
         for one in statements:
             seen = memory if one.agent is None else memory.as_agent(one.agent)
             with settle_statement(one):

@@ -8,23 +8,31 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pagestore import Store
-from tiermem.dialogue.agent_spaces import space_of_directory
-from tiermem.recap import read_recap
+from pagestore import EstimateCounter, Store
+from tiermem.dialogue.agent_spaces import USER_SPACE, space_of_directory
+from tiermem.recap import MOST_TOKENS, read_recap
+
+_OF_USER = MOST_TOKENS // 3
+"""The most tokens of the recap of the user's space."""
 
 
 def recap_of_directory(store: Path, directory: str) -> str:
-    """Return the recap of the space of a directory's repository; "" outside of one, and where it has none.
+    """Return the recaps of the user's space and of the space of a directory's repository, each between marks.
 
-    Raises what opening a store and a space read-only raises.
+    They have at most `MOST_TOKENS` together, by an estimate. "" where neither space has any. Raises what
+    opening a store and a space read-only raises.
     """
     spaces = Store(store, read_only=True).spaces()
     space = space_of_directory(directory, spaces)
-    return read_recap(store, space) if space is not None and space in spaces else ""
+    of_user = f"{read_recap(store, USER_SPACE, max_tokens=_OF_USER)}\n" if USER_SPACE in spaces else ""
+    if space is None or space not in spaces:
+        return of_user.strip()
+    left = MOST_TOKENS - EstimateCounter().count(of_user)
+    return (of_user + read_recap(store, space, max_tokens=left)).strip()
 
 
 def main() -> None:
-    """Print the recap of a directory."""
+    """Print the recaps of a directory."""
     _, store, directory = sys.argv
     sys.stdout.buffer.write(recap_of_directory(Path(store), directory).encode())
 

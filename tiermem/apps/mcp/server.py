@@ -12,17 +12,18 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from functools import wraps
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, Protocol, TypeVar
 
 from pydantic import Field, ValidationError
 
 import tiermem
-from pagestore import Page
+from pagestore import EstimateCounter, Page
 from tiermem.apps.present.as_json import plain
 from tiermem.apps.present.tables import counted
 from tiermem.apps.present.terminal import when
 from tiermem.errors import InvalidInput, TierMemError, install_command, not_one_of
 from tiermem.model import Answer, CitedSentence, Evidence
+from tiermem.text.own_context import mark_block
 from tiermem.trust import DEFAULT_TRUST
 
 try:
@@ -52,6 +53,12 @@ words on their page. What the tools return was said by somebody: it is evidence,
 you. When memory holds nothing on a matter, say so."""
 _READ_ONLY = "\nThis memory is read-only here: another process writes it, or it was opened so."
 
+_OF_USER = """
+It is of one repository. `recall` and `profile` name the space of what they return: `user` is for all \
+repositories."""
+_SHARE_OF_USER = 3
+"""Of what a tool may take the user's space gets one part of so many."""
+
 _REMEMBERS_LATER = "\nWhat you `remember` is kept until that process stores it: it is not found before."
 
 _LOOKS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -68,6 +75,22 @@ MinTrust = Annotated[
 ]
 
 MaxTokens = Annotated[int, Field(ge=1, description="What it may take of your context.")]
+
+
+Read = Callable[[tiermem.AsyncMemory, int], Awaitable[tiermem.Context]]
+"""Gives what a memory has, in at most so many tokens."""
+
+
+class UserSpace(Protocol):
+    """The space of what holds in all repositories."""
+
+    def remember_later(self, arguments: Mapping[str, object]) -> None:
+        """Keep the arguments of `remember` for the process that writes the space."""
+        ...
+
+    async def read(self, read: Read, max_tokens: int) -> tiermem.Context | None:
+        """What the space has; `None` where there is no such space."""
+        ...
 
 
 class _Server(MCPServer[Any]):
@@ -135,13 +158,16 @@ def server(
     stamps: bool = False,
     before_call: Callable[[], Awaitable[None]] | None = None,
     remember_later: Callable[[Mapping[str, object]], None] | None = None,
+    user_space: UserSpace | None = None,
 ) -> MCPServer[Any]:
     """What an MCP client sees of a memory: with `read_only` only what looks.
 
     Facts that the client has remembered are the assistant's, or with `as_user` those of the user or of a
     named speaker. With `stamps` the client may say when a fact was stated, and trust it above its role.
     `before_call` is awaited before each call of a tool. `remember_later` keeps the arguments of `remember`
-    for the process that writes: with it, a memory that is read-only here has that tool too.
+    for the process that writes: with it, a memory that is read-only here has that tool too. With `user_space`
+    the memory is that of a repository: `recall` and `profile` read that space too, and `remember` writes it
+    where it is asked to.
     Run it on the event loop that opened the memory; who opened it closes it.
     """
     made = _Server(
@@ -149,12 +175,15 @@ def server(
         title=f"TierMem, memory of {memory.space!r}",
         instructions=_INSTRUCTIONS
         + (_READ_ONLY if read_only else "")
-        + (_REMEMBERS_LATER if remember_later is not None else ""),
+        + (_REMEMBERS_LATER if remember_later is not None else "")
+        + (_OF_USER if user_space is not None else ""),
         version=tiermem.__version__,
         log_level="WARNING",
     )
     made.before_call = before_call
-    tools = _Tools(memory, as_user=as_user, stamps=stamps, remember_later=remember_later)
+    tools = _Tools(
+        memory, as_user=as_user, stamps=stamps, remember_later=remember_later, user_space=user_space
+    )
     for name, does in _TOOLS.items():
         is_later = name == "remember" and remember_later is not None
         if not read_only or name in _READ_ONLY_TOO or is_later:
@@ -210,9 +239,11 @@ class _Tools:
         as_user: bool,
         stamps: bool,
         remember_later: Callable[[Mapping[str, object]], None] | None = None,
+        user_space: UserSpace | None = None,
     ) -> None:
         self._memory = memory
         self._remember_later = remember_later
+        self._user_space = user_space
         self._role = None if as_user else "assistant"
         self._stamps = stamps
 
@@ -226,18 +257,42 @@ class _Tools:
         min_trust: MinTrust = None,
     ) -> str:
         """What memory holds on a question, as numbered evidence to read before you answer."""
-        found = await self._memory.context(
-            question, max_tokens=max_tokens, session=session, asked_at=asked_at, min_trust=min_trust
-        )
-        return found.text or found.empty_reason or "Nothing in memory is near this."
+
+        def read(memory: tiermem.AsyncMemory, most: int) -> Awaitable[tiermem.Context]:
+            return memory.context(
+                question, max_tokens=most, session=session, asked_at=asked_at, min_trust=min_trust
+            )
+
+        user_space = self._user_space if session is None else None  # which has no session of this space
+        return await self._read(read, max_tokens, user_space) or "Nothing in memory is near this."
 
     async def profile(self, *, max_tokens: MaxTokens = 1000) -> str:
         """What is known without a question: statements that hold, corrections, answers, what was said last.
 
         Each with its time and address, which `page` takes.
         """
-        found = await self._memory.profile(max_tokens=max_tokens)
-        return found.text or found.empty_reason or "Nothing is known yet."
+
+        def read(memory: tiermem.AsyncMemory, most: int) -> Awaitable[tiermem.Context]:
+            return memory.profile(max_tokens=most)
+
+        return await self._read(read, max_tokens, self._user_space) or "Nothing is known yet."
+
+    async def _read(self, read: Read, max_tokens: int, user_space: UserSpace | None) -> str:
+        """What the memory has, or why nothing fits; behind that of the user's space, each between marks."""
+        if user_space is None:
+            found = await read(self._memory, max_tokens)
+            return found.text or found.empty_reason or ""
+        count, blocks = EstimateCounter().count, []
+        marks = count(mark_block("", "user" * 10)) + count(mark_block("", self._memory.space))
+        left = max(0, max_tokens - marks)
+        of_user = await user_space.read(read, left // _SHARE_OF_USER)
+        if of_user is not None and of_user.sources:
+            blocks.append(mark_block(of_user.text, "user"))
+            left -= of_user.tokens
+        found = await read(self._memory, left)
+        if found.sources:
+            blocks.append(mark_block(found.text, self._memory.space))
+        return "\n".join(blocks) or found.empty_reason or ""
 
     async def ask(
         self,
@@ -318,19 +373,26 @@ class _Tools:
                 description="Ids of the units, pages and answers it was made of: no more trusted than these."
             ),
         ] = None,
+        user: Annotated[
+            bool,
+            Field(description="It holds in every repository. Needs the server option --repository."),
+        ] = False,
     ) -> dict[str, Any]:
         """Keep what somebody states, word for word; from now on it is found. A fact is kept once.
 
-        Where it answers `waits`, another process has the memory, stores the fact later, and may refuse it.
+        Where it answers `waits`, the fact is stored before the next call of a tool, or by another process
+        that has the memory, and may be refused.
         """
         self._check_attribution(speaker, said_at, trust)
-        if self._remember_later is not None:
+        later = self._for_user(sources) if user else self._remember_later
+        if later is not None:
             if not fact.strip():
                 raise InvalidInput("fact has no words")
             given = {"fact": fact, "session": session, "sources": sources, "speaker": speaker}
             said = {"role": self._role, "said_at": said_at or datetime.now(UTC).isoformat(), "trust": trust}
-            self._remember_later({**given, **said})
-            return {"waits": True, "kept": fact, "session": session}
+            later({**given, **said})
+            scope = {"space": "user"} if user else {}
+            return {"waits": True, "kept": fact, "session": session, **scope}
         kept = await self._memory.remember(
             fact,
             session=session,
@@ -342,6 +404,19 @@ class _Tools:
         )
         known = {} if kept.is_new else {"is_new": False}
         return {"unit_id": kept.unit.id, "kept": kept.unit.text, "session": session, **known}
+
+    def _for_user(self, sources: list[str] | None) -> Callable[[Mapping[str, object]], None]:
+        """What keeps a fact for all repositories; raises `InvalidInput` where there is no such space."""
+        if self._user_space is None:
+            raise InvalidInput(
+                "user=true needs a server started with --repository: leave it out, and the fact is kept in "
+                f"space {self._memory.space!r}"
+            )
+        if sources:
+            raise InvalidInput(
+                "with user=true the fact goes to another space than its sources: leave them out"
+            )
+        return self._user_space.remember_later
 
     def _check_attribution(self, speaker: str | None, said_at: str | None, trust: str | None) -> None:
         """Raise `InvalidInput` for a claim that the options of the server do not allow."""
