@@ -16,7 +16,7 @@ import tiermem
 import tiermem_hook
 from tests.apps.test_commands import as_json
 from tests.apps.test_commands import tiermem as run_command
-from tests.apps.test_hooks import repository, run_hook, turns_of
+from tests.apps.test_hooks import repository, run_hook, session, turns_of
 from tests.dialogue.test_cursor import line, query
 from tiermem.apps.cli.app import app
 from tiermem.apps.hooks import settings
@@ -113,7 +113,9 @@ def test_hooks_are_installed_run_and_taken_out_again(store: Path, tmp_path: Path
         if not read_spool(store).events:
             break
         time.sleep(0.1)
-    assert turns_of(store, "default") == ["Weave a rug.", "Done."]
+    (space,) = (one for one in tiermem.spaces(store) if one.startswith("loom-"))
+    assert turns_of(store, space) == ["Weave a rug.", "Done."]
+    assert turns_of(store, "default") == []
     (state,) = (
         one
         for one in as_json(store, "hook", "status", "--project", str(project))["agents"]
@@ -164,6 +166,28 @@ def test_a_prompt_that_the_transcript_has_is_stored_once(store: Path, tmp_path: 
     keep(store, "sessionEnd", transcript_path=str(file))
     done = drain_spool(store, now=NOW)
     assert (done.events, done.prompts, done.stored) == (2, 0, {"default": 2})
+
+
+def test_a_session_is_with_its_repository_and_so_is_a_prompt_that_its_transcript_lacks(
+    store: Path, tmp_path: Path
+) -> None:
+    loom, file = repository(tmp_path / "loom"), transcript(tmp_path, "Weave a rug.")
+    keep(store, "sessionStart", transcript_path=str(file))
+    keep(store, "beforeSubmitPrompt", loom, transcript_path=str(file), prompt="Now dye it.")
+    keep(store, "sessionEnd", loom / "src", transcript_path=str(file))
+    (space,) = drain_spool(store, now=NOW).stored
+    assert space.startswith("loom-")
+    assert turns_of(store, space) == ["Weave a rug.", "Done.", "Now dye it."]
+    keep(store, "stop", loom, transcript_path=str(file))
+    assert drain_spool(store, now=NOW).stored == {space: 0}
+
+
+def test_a_session_that_names_its_directory_is_not_in_that_of_the_event(store: Path, tmp_path: Path) -> None:
+    loom, elsewhere = repository(tmp_path / "loom"), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    file = session(elsewhere, "Bake a cake.", cwd=elsewhere)
+    keep(store, "stop", loom, transcript_path=str(file))
+    assert drain_spool(store, now=NOW).stored == {"default": 2}
 
 
 def test_a_prompt_of_two_installations_is_stored_once_as_one_of_cursor(store: Path, tmp_path: Path) -> None:

@@ -120,8 +120,8 @@ def _drain(
     draining = _Draining()
     spool = read_spool(store)
     events, statements = spool.events, spool.statements
-    for path in dict.fromkeys(path for one in events for path in one.transcripts):
-        _read_transcript(draining, Path(path), spaces)
+    for path, directory in _directories(events).items():
+        _read_transcript(draining, Path(path), spaces, directory)
     ready, waiting = _split(events, draining, now)
     own = [one for one in ready if _is_missing(one, draining)]
     for event in own:
@@ -167,8 +167,20 @@ def _remove_cut_off(store: Path, now: datetime) -> None:
             file.unlink()
 
 
-def _read_transcript(draining: _Draining, path: Path, spaces: Collection[str]) -> None:
-    """Read a transcript, if it is there; what is wrong with it is a problem, and holds nothing else up."""
+def _directories(events: Sequence[HookEvent]) -> Mapping[str, str | None]:
+    """The transcripts that events name, each with the directory of the first of these that has one."""
+    directories: dict[str, str | None] = {}
+    for event in events:
+        for path in event.transcripts:
+            directories[path] = directories.get(path) or event.directory
+    return directories
+
+
+def _read_transcript(draining: _Draining, path: Path, spaces: Collection[str], directory: str | None) -> None:
+    """Read a transcript, if it is there; what is wrong with it is a problem, and holds nothing else up.
+
+    Of a session that names no directory, as Cursor's, `directory` is where it was.
+    """
     if not path.is_file():
         return
     try:
@@ -182,7 +194,11 @@ def _read_transcript(draining: _Draining, path: Path, spaces: Collection[str]) -
         )
         return
     for session in (session for one in conversations for session in one.sessions):
-        space = space_of_session(session, {*spaces, *draining.sessions}) or OUTSIDE
+        names = {*spaces, *draining.sessions}
+        space = space_of_session(session, names)
+        if space is None and not any("directory" in turn.metadata for turn in session.turns):
+            space = space_of_directory(directory, names)
+        space = space or OUTSIDE
         draining.sessions.setdefault(space, []).append(session)
         draining.space_of[session.session] = space
         said = (turn.text for turn in session.turns if turn.metadata.get("author") == "person")
