@@ -45,8 +45,6 @@ _WITH_CONTEXT = frozenset({"resume", "fork"})
 """Sources of a session whose context has what was given when it started."""
 _START_SECONDS = 5
 """How long a new session waits for what it is given."""
-_LARGEST_DATABASE = 64 << 20
-"""Bytes of the database of OpenCode that is read at an event."""
 _LARGEST = 64 << 20
 """Bytes of a payload that are read."""
 
@@ -86,14 +84,9 @@ def name_as_claude_code(payload: dict[str, object]) -> dict[str, object]:
 
 
 def with_database(payload: dict[str, object]) -> dict[str, object]:
-    """Return a payload of OpenCode with its database, which has its sessions, as the transcript.
-
-    Raises `ValueError` where that is larger than 64 MiB: it is read as a whole each time.
-    """
+    """Return a payload of OpenCode with its database, which has its sessions, as the transcript."""
     folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share", "opencode")
     database = folder / (os.environ.get("OPENCODE_DB") or "opencode.db")
-    if database.is_file() and database.stat().st_size > _LARGEST_DATABASE:
-        raise ValueError(f"{database} is larger than 64 MiB: `tiermem ingest --from opencode` reads it")
     return {**payload, "transcript_path": str(database)}
 
 

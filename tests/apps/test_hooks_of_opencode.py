@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tracemalloc
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -163,15 +164,45 @@ def test_sessions_of_the_database_go_to_the_space_of_their_repository_once(
     assert turns_of(store, space) == ["Weave a rug.", "Done."]
 
 
-def test_a_large_database_is_not_read_and_that_is_displayed(store: Path, tmp_path: Path) -> None:
+def test_of_a_large_database_only_the_session_of_the_event_is_read_and_those_it_started(
+    store: Path, tmp_path: Path
+) -> None:
+    file = database(tmp_path / "data", repository(tmp_path / "loom"))
+    with closing(sqlite3.connect(file)) as opened:
+        for number, (name, parent) in enumerate({"ses_2": None, "ses_3": "ses_1", "ses_4": "ses_3"}.items()):
+            opened.execute(
+                "INSERT INTO session_v2 VALUES (?, ?, ?, 'Mill', '2.0.26', NULL)",
+                (name, parent, str(tmp_path / "loom")),
+            )
+            data = json.dumps({"text": f"Said in {name}.", "time": {"created": 1_791_500_500_000 + number}})
+            opened.execute(
+                "INSERT INTO session_message VALUES (?, ?, 'user', 1, 1, 1, ?)", (f"n{number}", name, data)
+            )
+        opened.execute("CREATE TABLE ballast (words blob)")
+        opened.execute("INSERT INTO ballast VALUES (zeroblob(?))", (80 << 20,))
+        opened.commit()
+    assert file.stat().st_size > 64 << 20
+    run_hook(store, {"hook_event_name": "SessionStart", "session_id": "ses_1"}, "opencode")
+    tracemalloc.start()
+    done = drain_spool(store, now=NOW)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    (space,) = done.stored
+    assert (done.waiting, done.problems, read_spool(store).failures) == (0, (), ())
+    assert sorted(turns_of(store, space)) == ["Done.", "Said in ses_3.", "Weave a rug."]
+    assert peak < 32 << 20
+    for unknown in ("ses_9", "", "ses_1' OR '1'='1"):
+        run_hook(store, {"hook_event_name": "SessionStart", "session_id": unknown}, "opencode")
+        assert (drain_spool(store, now=NOW).stored, read_spool(store).events) == ({}, ())
+
+
+def test_a_database_that_cannot_be_read_is_a_problem(store: Path, tmp_path: Path) -> None:
     file = database(tmp_path / "data", tmp_path)
-    with file.open("r+b") as opened:
-        opened.truncate((64 << 20) + 1)
-    done = run_hook(store, {"hook_event_name": "Stop", "session_id": "ses_1"}, "opencode")
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    (failure,) = as_json(store, "hook", "status")["failures"]
-    assert "`tiermem ingest --from opencode` reads it" in failure
-    assert read_spool(store).events == ()
+    file.write_bytes(file.read_bytes()[:2048] + b"x" * 4096)
+    run_hook(store, {"hook_event_name": "SessionStart", "session_id": "ses_1"}, "opencode")
+    (problem,) = drain_spool(store, now=NOW).problems
+    assert str(file) in problem
+    assert "cannot be read" in problem
 
 
 @needs_node

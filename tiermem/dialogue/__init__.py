@@ -26,7 +26,7 @@ from tiermem.dialogue.interface import (
     without_day,
 )
 from tiermem.dialogue.messages import as_turns
-from tiermem.dialogue.read import read_dialogue
+from tiermem.dialogue.read import read_dialogue, read_opencode_session
 from tiermem.dialogue.repository import repository_of
 from tiermem.dialogue.times import TimeLike, parse_time, until
 
@@ -54,6 +54,7 @@ __all__ = [
     "payload_id",
     "place_of",
     "read_dialogue",
+    "read_opencode_session",
     "repository_of",
     "speaker_in",
     "until",

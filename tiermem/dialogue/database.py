@@ -1,15 +1,16 @@
 """A file of SQLite as JSON: its tables by name, each a list of rows.
 
-The file is read into memory and never written. An authorizer allows to read the named tables and nothing
-else, so that no function runs, and views, virtual tables and computed columns are refused. Rows and the steps
-of reading them are counted against the size of the file: a damaged file can hold rows without end.
+The file is read into memory, or some of its rows where it is, and never written. An authorizer allows to
+read the named tables and nothing else, so that no function runs, and views, virtual tables and computed
+columns are refused. Rows and the steps of reading them are counted against the size of the file: a damaged
+file can hold rows without end.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,8 @@ _SPARE = 1 << 20
 """Bytes and steps on top, for a small file."""
 _STEPS = 20
 """Steps of SQLite's machine for each byte of the file; rows take one or two."""
+_LONGEST = 2**31 - 1
+"""The longest value that SQLite allows."""
 _LOOKS_EVERY = 10_000
 """Steps of SQLite's machine after which they are counted."""
 
@@ -44,10 +47,34 @@ def with_log(data: bytes, path: Path) -> bytes:
     if not log.is_file() or not log.stat().st_size:
         return data
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as opened:
+        with closing(_open_file(path)) as opened:
             return opened.serialize()
     except sqlite3.Error as error:
         raise InvalidInput(f"a database of SQLite that cannot be read with its log: {error}") from error
+
+
+def _open_file(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+
+
+def rows_as_json(path: Path, columns: Mapping[str, str], values: Sequence[str]) -> str:
+    """The rows of a file, with its `-wal` file, that have one of the values in a column, as one JSON object.
+
+    `columns` names the column of each table; tables that are not there are left out. The file is not read as
+    a whole where the columns have an index. Raises `InvalidInput` as `as_json` does.
+    """
+    try:
+        with closing(_open_file(path)) as opened:
+            size = path.stat().st_size
+            _restrict(opened, size)
+            names = opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            tables = [name for (name,) in names if name in columns]
+            marks = ", ".join("?" * len(values))
+            # Not in quotation marks: of a column that is not there SQLite would make a text.
+            where = {table: f" WHERE {columns[table]} IN ({marks})" for table in tables}
+            return _tables_as_json(opened, tables, size, where=where, values=tuple(values))
+    except (sqlite3.Error, OverflowError, OSError) as error:
+        raise InvalidInput(f"a database of SQLite that cannot be read: {error}") from error
 
 
 def choose_tables(data: bytes, choices: Iterable[Sequence[str]]) -> tuple[str, ...]:
@@ -85,33 +112,45 @@ def as_json(data: bytes, tables: Iterable[str]) -> str:
     Raises `InvalidInput` where one is not there or no plain table, and where rows take more than four times
     the size of the file.
     """
-    names, left = tuple(tables), _TIMES * len(data) + _SPARE
-    found: dict[str, list[dict[str, object]]] = {}
     try:
         with closing(sqlite3.connect(":memory:")) as opened:
             _restrict(opened, len(data))
             opened.deserialize(_without_log(data))
-            for name in names:
-                _check_table(opened, name)
-            opened.set_authorizer(partial(_authorize, names))
-            for name in names:
-                found[name] = []
-                for row, size in _rows(opened, name):
-                    left -= size
-                    if left < 0:
-                        raise InvalidInput(
-                            f"a database of SQLite whose rows take more than {_TIMES} times its size: it is "
-                            "damaged or made to fill the memory"
-                        )
-                    found[name].append(row)
+            return _tables_as_json(opened, tuple(tables), len(data), where={}, values=())
     except (sqlite3.Error, OverflowError) as error:
         raise InvalidInput(f"a database of SQLite that cannot be read: {error}") from error
+
+
+def _tables_as_json(
+    opened: sqlite3.Connection,
+    tables: Sequence[str],
+    size: int,
+    *,
+    where: Mapping[str, str],
+    values: tuple[str, ...],
+) -> str:
+    """Some tables of a database of this size as one JSON object; of one with a condition what fulfils it."""
+    for name in tables:
+        _check_table(opened, name)
+    opened.set_authorizer(partial(_authorize, tuple(tables)))
+    left = _TIMES * size + _SPARE
+    found: dict[str, list[dict[str, object]]] = {}
+    for name in tables:
+        found[name] = []
+        for row, length in _rows(opened, name, where.get(name, ""), values):
+            left -= length
+            if left < 0:
+                raise InvalidInput(
+                    f"a database of SQLite whose rows take more than {_TIMES} times its size: it is damaged "
+                    "or made to fill the memory"
+                )
+            found[name].append(row)
     return json.dumps(found)
 
 
 def _restrict(opened: sqlite3.Connection, size: int) -> None:
     """Limit what reading a file of this size may take."""
-    opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, size + _SPARE)
+    opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(size + _SPARE, _LONGEST))
     opened.setlimit(sqlite3.SQLITE_LIMIT_COLUMN, _MOST_COLUMNS)
     opened.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     opened.execute("PRAGMA trusted_schema = OFF")
@@ -143,9 +182,12 @@ def _authorize(tables: tuple[str, ...], action: int, table: str | None, *_: str 
     return sqlite3.SQLITE_OK if is_read or action == sqlite3.SQLITE_SELECT else sqlite3.SQLITE_DENY
 
 
-def _rows(opened: sqlite3.Connection, table: str) -> Iterator[tuple[dict[str, object], int]]:
-    """Each row by the names of its columns, and the bytes that it takes."""
-    rows = opened.execute(f'SELECT * FROM "{table}" ORDER BY rowid')  # noqa: S608  # a name of ours
+def _rows(
+    opened: sqlite3.Connection, table: str, where: str, values: tuple[str, ...]
+) -> Iterator[tuple[dict[str, object], int]]:
+    """Each row that is asked for by the names of its columns, and the bytes that it takes."""
+    query = f'SELECT * FROM "{table}"{where} ORDER BY rowid'  # noqa: S608  # names of ours
+    rows = opened.execute(query, values if where else ())
     names = [name for name, *_ in rows.description]
     for row in rows:
         sizes = [len(value) if isinstance(value, str | bytes) else 0 for value in row]

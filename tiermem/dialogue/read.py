@@ -8,6 +8,7 @@ reason.
 from __future__ import annotations
 
 import codecs
+import io
 import logging
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -114,6 +115,19 @@ def read_dialogue(
             skipped[0],
         )
     return conversations
+
+
+def read_opencode_session(path: Path, session: str) -> tuple[Conversation, ...]:
+    """A session in a database of OpenCode, with those that it started, as `read_dialogue` reads all of them.
+
+    The database may be of any size. Raises `NotDialogue`, and `NoTurns` where the session has none.
+    """
+    try:
+        rows = io.StringIO(opencode.session_as_json(path, session))
+    except InvalidInput as error:
+        raise NotDialogue(f"{str(path)!r} is not dialogue: {error}") from error
+    rows.name = str(path)
+    return read_dialogue(rows, "opencode")
 
 
 def _require_turns(name: str, conversations: Sequence[Conversation], skipped: list[str]) -> None:

@@ -29,7 +29,13 @@ from tiermem.apps.hooks.events import (
     refuse_statement,
     spool_folder,
 )
-from tiermem.dialogue import Conversation, DialogueSession, payload_id, read_dialogue
+from tiermem.dialogue import (
+    Conversation,
+    DialogueSession,
+    payload_id,
+    read_dialogue,
+    read_opencode_session,
+)
 from tiermem.dialogue.agent_spaces import USER_SPACE, space_of_directory, space_of_session
 from tiermem.errors import IndexLocked, InvalidInput, NotDialogue, NoTurns, TierMemError, UnknownId
 from tiermem.text.own_context import without_marked_blocks
@@ -120,8 +126,8 @@ def _drain(
     draining = _Draining()
     spool = read_spool(store)
     events, statements = spool.events, spool.statements
-    for path, directory in _directories(events).items():
-        _read_transcript(draining, Path(path), spaces, directory)
+    for (path, name), directory in _directories(events).items():
+        _read_transcript(draining, Path(path), name, spaces, directory)
     ready, waiting = _split(events, draining, now)
     own = [one for one in ready if _is_missing(one, draining)]
     for event in own:
@@ -167,24 +173,31 @@ def _remove_cut_off(store: Path, now: datetime) -> None:
             file.unlink()
 
 
-def _directories(events: Sequence[HookEvent]) -> Mapping[str, str | None]:
-    """The transcripts that events name, each with the directory of the first of these that has one."""
-    directories: dict[str, str | None] = {}
+def _directories(events: Sequence[HookEvent]) -> Mapping[tuple[str, str | None], str | None]:
+    """The transcripts that events name, each with the directory of the first of these that has one.
+
+    The database of OpenCode is a transcript for each session of an event.
+    """
+    directories: dict[tuple[str, str | None], str | None] = {}
     for event in events:
+        session = event.session if event.agent == "opencode" else None
         for path in event.transcripts:
-            directories[path] = directories.get(path) or event.directory
+            directories[path, session] = directories.get((path, session)) or event.directory
     return directories
 
 
-def _read_transcript(draining: _Draining, path: Path, spaces: Collection[str], directory: str | None) -> None:
+def _read_transcript(
+    draining: _Draining, path: Path, session: str | None, spaces: Collection[str], directory: str | None
+) -> None:
     """Read a transcript, if it is there; what is wrong with it is a problem, and holds nothing else up.
 
-    Of a session that names no directory, as Cursor's, `directory` is where it was.
+    Of one with many sessions `session` alone is read. Of a session that names no directory, as Cursor's,
+    `directory` is where it was.
     """
     if not path.is_file():
         return
     try:
-        conversations = read_dialogue(path)
+        conversations = read_dialogue(path) if session is None else read_opencode_session(path, session)
     except NoTurns:
         return
     except (NotDialogue, OSError) as error:
@@ -193,17 +206,17 @@ def _read_transcript(draining: _Draining, path: Path, spaces: Collection[str], d
             f"{path} cannot be read ({type(error).__name__}): `tiermem ingest` of it displays why"
         )
         return
-    for session in (session for one in conversations for session in one.sessions):
+    for one in (session for conversation in conversations for session in conversation.sessions):
         names = {*spaces, *draining.sessions}
-        space = space_of_session(session, names)
-        if space is None and not any("directory" in turn.metadata for turn in session.turns):
+        space = space_of_session(one, names)
+        if space is None and not any("directory" in turn.metadata for turn in one.turns):
             space = space_of_directory(directory, names)
         space = space or OUTSIDE
-        draining.sessions.setdefault(space, []).append(session)
-        draining.space_of[session.session] = space
-        said = (turn.text for turn in session.turns if turn.metadata.get("author") == "person")
+        draining.sessions.setdefault(space, []).append(one)
+        draining.space_of[one.session] = space
+        said = (turn.text for turn in one.turns if turn.metadata.get("author") == "person")
         lines = (line for text in said for line in (text, *text.splitlines()))
-        draining.prompts.setdefault(session.session, set()).update(map(_single_blanks, lines))
+        draining.prompts.setdefault(one.session, set()).update(map(_single_blanks, lines))
 
 
 def _session_of(event: HookEvent) -> str:

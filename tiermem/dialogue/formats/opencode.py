@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
+from tiermem.dialogue.database import rows_as_json
 from tiermem.dialogue.error_location import objects, record
 from tiermem.dialogue.formats.agent_turns import (
     NO_OUTPUT,
@@ -35,6 +37,14 @@ TABLES = ("session_v2", "session_message")
 """What is read of a database of version 2."""
 OLDER_TABLES = ("session", "message", "part")
 """What is read of a database of version 1."""
+_SESSION_COLUMNS: Final = {
+    "session_v2": "id",
+    "session_message": "session_id",
+    "session": "id",
+    "message": "session_id",
+    "part": "session_id",
+}
+"""The column of each table that has the id of the session."""
 _NEWEST_TESTED = (2, 0, 26)
 """The newest version whose rows were tested."""
 _WITHOUT_WORDS = frozenset(
@@ -63,6 +73,17 @@ def _read(source: Source) -> tuple[Conversation, ...]:
         reading.add_session(session)
     _read_older_messages(reading, database, {str(one.get("id")) for one in older})
     return reading.transcript.conversations(AGENT, source)
+
+
+def session_as_json(path: Path, session: str) -> str:
+    """The rows of a session, and of those that it started, in a database of any size, as one JSON object.
+
+    Raises `InvalidInput` where the database cannot be read.
+    """
+    parents = dict.fromkeys(("session_v2", "session"), "parent_id")
+    started = load_json(rows_as_json(path, parents, [session]))
+    ids = [str(row["id"]) for rows in started.values() for row in rows]
+    return rows_as_json(path, _SESSION_COLUMNS, [session, *ids])
 
 
 def _rows(database: Mapping[str, Any], table: str) -> list[Mapping[str, Any]]:
