@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -253,7 +253,7 @@ def test_a_space_that_refuses_sessions_holds_no_other_up(store: Path, tmp_path: 
     event(store, "Stop", transcript_path=str(session(tmp_path, "Weave a rug.", cwd=loom)))
     event(store, "Stop", transcript_path=str(baked), session_id="s2")
 
-    def refuse_loom(space: str, sessions: Sequence[DialogueSession]) -> int:
+    def refuse_loom(space: str, sessions: Sequence[DialogueSession]) -> Mapping[str, int]:
         if space.startswith("loom-"):
             raise InvalidInput("not these")
         return open_and_store(store, space, sessions)
@@ -316,7 +316,7 @@ def test_problems_that_status_displays_quote_no_session(store: Path, tmp_path: P
         event(store, "Stop", transcript_path=str(tmp_path / f"{number}.jsonl"))
     event(store, "Stop", transcript_path=str(session(tmp_path, "Weave a rug.", cwd=tmp_path)))
 
-    def refuse(space: str, sessions: Sequence[DialogueSession]) -> int:
+    def refuse(space: str, sessions: Sequence[DialogueSession]) -> Mapping[str, int]:
         raise InvalidInput("My pin is 4711.")
 
     drain_spool(store, now=NOW, store_sessions=refuse)
@@ -331,7 +331,7 @@ def test_problems_that_status_displays_quote_no_session(store: Path, tmp_path: P
 def test_a_drain_that_dies_of_an_error_is_displayed(store: Path, tmp_path: Path) -> None:
     event(store, "Stop", transcript_path=str(session(tmp_path, "Weave a rug.", cwd=tmp_path)))
 
-    def die(space: str, sessions: Sequence[DialogueSession]) -> int:
+    def die(space: str, sessions: Sequence[DialogueSession]) -> Mapping[str, int]:
         raise OSError("My pin is 4711.")
 
     with pytest.raises(OSError, match="4711"):
@@ -676,6 +676,75 @@ def test_hooks_of_codex_are_in_a_file_of_its_own(
     assert (project / ".codex" / "hooks.json").is_file()
     events = {one["agent"]: tuple(one["events"]) for one in as_json(store, "hook", "status")["agents"]}
     assert events["codex"] == settings.EVENTS
+
+
+def test_status_says_which_hooks_codex_does_not_trust(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    file, config = tmp_path / "codex" / "hooks.json", tmp_path / "codex" / "config.toml"
+
+    def untrusted() -> tuple[str, ...]:
+        agents = as_json(store, "hook", "status")["agents"]
+        (codex,) = (one for one in agents if one["agent"] == "codex")
+        return tuple(codex["untrusted"])
+
+    assert untrusted() == ()
+    file.parent.mkdir()
+    other = {"hooks": [{"type": "command", "command": "./mine.sh"}]}
+    file.write_text(json.dumps({"hooks": {"Stop": [other]}}))
+    run_command(store, "hook", "install", "codex")
+    assert set(untrusted()) == set(settings.EVENTS)
+    events = ("session_start", "user_prompt_submit", "subagent_stop", "pre_compact", "session_end")
+    places = [f"{event}:0:0" for event in events] + ["stop:0:0"]
+    states = "".join(f'[hooks.state."{file}:{one}"]\ntrusted_hash = "sha256:0a"\n' for one in places)
+    config.write_text(states)
+    assert untrusted() == ("Stop",), "the first hook at this event is that of others"
+    assert "Codex has none for Stop: type /hooks there" in _on_one_line(run_command(store, "hook", "status"))
+    ours = f'[hooks.state."{file}:stop:1:0"]\ntrusted_hash = "sha256:0a"\n'
+    config.write_text(states + ours)
+    assert untrusted() == ()
+    config.write_text(states + ours + "enabled = false\n")
+    assert untrusted() == ("Stop",)
+    config.write_text("hooks = 7\n")
+    assert len(untrusted()) == len(settings.EVENTS)
+    config.write_text("no toml")
+    assert "not known: the configuration of Codex is no TOML" in _on_one_line(
+        run_command(store, "hook", "status")
+    )
+
+
+def _on_one_line(done: Any) -> str:
+    return " ".join(done.stdout.split())
+
+
+def test_status_compares_events_with_what_was_stored_of_them(store: Path, tmp_path: Path) -> None:
+    later = NOW + timedelta(minutes=5)
+    log = ClaudeCode("s1", cwd=str(tmp_path), version="9.9.9")
+    log.user("Weave a rug.")
+    (tmp_path / "s1.jsonl").write_text(log.text())
+    event(store, "Stop", at=later, transcript_path=str(tmp_path / "s1.jsonl"))
+    event(store, "UserPromptSubmit", prompt="Weave a rug.", transcript_path=str(tmp_path / "s1.jsonl"))
+    named: dict[str, object] = {
+        "hook_event_name": "Stop",
+        "session_id": "s2",
+        "transcript_path": str(tmp_path / "gone.jsonl"),
+    }
+    tiermem_hook.keep_event(store / "spool", "codex", named, at=NOW)
+    drain_spool(store, now=later)
+    event(store, "SessionEnd", at=later + timedelta(minutes=1), transcript_path=str(tmp_path / "s1.jsonl"))
+    drain_spool(store, now=later)
+    agents = {one["agent"]: one["drained"] for one in as_json(store, "hook", "status")["agents"]}
+    claude, codex = agents["claude-code"], agents["codex"]
+    assert (claude["event"], claude["events"], claude["turns"]) == ("SessionEnd", 3, 1)
+    assert claude["at"].startswith("2026-03-01T12:06")
+    assert ["9.9.9" in note for note in claude["untested"]] == [True]
+    assert (codex["event"], codex["events"], codex["turns"], codex["untested"]) == ("Stop", 1, 0, [])
+    assert agents["cursor"] is None
+    shown = _on_one_line(run_command(store, "hook", "status"))
+    assert "3 events taken in, the last SessionEnd at 2026-03-01 12:06 UTC; 1 turn stored" in shown
+    assert "0 turns stored: are its transcripts where its events say?" in shown
+    assert "written by version 9.9.9, newer than" in shown
 
 
 def test_a_space_is_named_once(store: Path) -> None:

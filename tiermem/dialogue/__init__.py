@@ -4,6 +4,7 @@ from tiermem.dialogue.agent_folders import is_of_coding_agent
 from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.export import line_of
 from tiermem.dialogue.formats.agent_turns import Kind as AgentTurnKind
+from tiermem.dialogue.formats.agent_turns import untested_version
 from tiermem.dialogue.identity import (
     alternatives,
     has_own_id,
@@ -57,6 +58,7 @@ __all__ = [
     "read_opencode_session",
     "repository_of",
     "speaker_in",
+    "untested_version",
     "until",
     "without_day",
 ]

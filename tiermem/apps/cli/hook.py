@@ -18,8 +18,9 @@ from tiermem.apps.cli.app import with_options
 from tiermem.apps.cli.group import CommandGroup, remark
 from tiermem.apps.hooks import settings
 from tiermem.apps.hooks.drain import drain_spool
-from tiermem.apps.hooks.events import LastDrain, read_spool
+from tiermem.apps.hooks.events import AgentActivity, LastDrain, read_spool
 from tiermem.apps.present.tables import counted, pairs
+from tiermem.errors import InvalidInput
 from tiermem.storage import StorePlace
 
 _SHOWN = 3
@@ -81,7 +82,7 @@ def uninstall(
 def status(
     *, project: Project = None, store: options.Store = options.DEFAULT_STORE, output: options.Output
 ) -> None:
-    """Say where hooks are installed, which events wait and why, and what could not be kept or answered."""
+    """Say where hooks are installed, what was stored of their events, which wait and why, and what failed."""
     folder = _directory(store)
     tiermem.spaces(folder)  # an error where there is no store
     files = {agent: known.path(project) for agent, known in settings.AGENTS.items()}
@@ -91,10 +92,18 @@ def status(
     }
     spool = read_spool(folder)
     newest = spool.events[-1] if spool.events else None
+    activity = {} if spool.last_drain is None else {one.agent: one for one in spool.last_drain.agents}
+    untrusted, problem = _untrusted_by_codex(files["codex"])
     value = {
         "store": str(store),
         "agents": [
-            {"agent": agent, "settings": str(file), "events": installed[agent]}
+            {
+                "agent": agent,
+                "settings": str(file),
+                "events": installed[agent],
+                "drained": activity.get(agent),
+                **({"untrusted": untrusted} if agent == "codex" else {}),
+            }
             for agent, file in files.items()
         ],
         "waiting": len(spool.events),
@@ -110,6 +119,13 @@ def status(
         return pairs(
             [
                 *((agent, f"{_state(agent, installed[agent])} ({file})") for agent, file in files.items()),
+                *(
+                    [("trust", f"Codex has none for {', '.join(untrusted)}: type /hooks there")]
+                    if untrusted
+                    else []
+                ),
+                *([("trust", problem)] if problem else []),
+                *(row for one in activity.values() for row in _activity_rows(one)),
                 ("events that wait", f"{len(spool.events):,}{last}"),
                 *([("facts that wait", f"{len(spool.statements):,}")] if spool.statements else []),
                 *_last_drain(spool.last_drain),
@@ -137,6 +153,24 @@ def drain(*, store: options.Store = options.DEFAULT_STORE, output: options.Outpu
         remark(problem)
     if done.waiting:
         remark(f"left for the next time: {counted(done.waiting, 'file')} of the spool")
+
+
+def _untrusted_by_codex(file: Path) -> tuple[tuple[str, ...], str]:
+    """The events for which Codex has no trust, and why that is not known."""
+    config = settings.AGENTS["codex"].path(None).with_name("config.toml")
+    try:
+        text = settings.read_file(file)
+        return settings.untrusted_events(file.absolute(), text, settings.read_file(config)), ""
+    except InvalidInput as error:
+        return (), f"not known: {error} ({config})"
+
+
+def _activity_rows(one: AgentActivity) -> list[tuple[str, str]]:
+    """What was taken in of an agent, against what was stored of it."""
+    nothing = "" if one.turns else ": are its transcripts where its events say?"
+    last = f"the last {one.event} at {one.at:%Y-%m-%d %H:%M} UTC"
+    stored = f"{counted(one.events, 'event')} taken in, {last}; {counted(one.turns, 'turn')} stored{nothing}"
+    return [(f"of {one.agent}", stored), *((f"of {one.agent}", note) for note in one.untested)]
 
 
 def _last_drain(last: LastDrain | None) -> list[tuple[str, str]]:

@@ -166,7 +166,7 @@ class _SpoolDrain:
         for problem in done.problems:
             log.warning("%s", problem)
 
-    def _store_sessions(self, space: str, sessions: Sequence[DialogueSession]) -> int:
+    def _store_sessions(self, space: str, sessions: Sequence[DialogueSession]) -> Mapping[str, int]:
         from anyio import from_thread
 
         from tiermem.apps.hooks.drain import open_and_store
@@ -193,10 +193,10 @@ class _SpoolDrain:
             with settle_statement(one):
                 await seen.remember(**one.arguments)
 
-    async def _ingest(self, sessions: Sequence[DialogueSession]) -> int:
-        from tiermem.apps.hooks.drain import conversations_of
+    async def _ingest(self, sessions: Sequence[DialogueSession]) -> Mapping[str, int]:
+        from tiermem.apps.hooks.drain import conversations_of, new_turns_by_agent
 
-        return sum(added.new for _, added in await self._memory.ingest(conversations_of(sessions)))
+        return new_turns_by_agent(await self._memory.ingest(conversations_of(sessions)))
 
 
 async def _open_memory(

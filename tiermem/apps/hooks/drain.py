@@ -9,9 +9,10 @@ An event is removed once what it names is stored, so a process that is killed be
 from __future__ import annotations
 
 import fcntl
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -20,8 +21,10 @@ import tiermem
 from pagestore import SessionId, Turn
 from pagestore.errors import Locked
 from tiermem.apps.hooks.events import (
+    AgentActivity,
     HookEvent,
     LastDrain,
+    Spool,
     Statement,
     is_refused,
     keep_last_drain,
@@ -35,6 +38,7 @@ from tiermem.dialogue import (
     payload_id,
     read_dialogue,
     read_opencode_session,
+    untested_version,
 )
 from tiermem.dialogue.agent_spaces import USER_SPACE, space_of_directory, space_of_session
 from tiermem.errors import IndexLocked, InvalidInput, NotDialogue, NoTurns, TierMemError, UnknownId
@@ -71,6 +75,10 @@ class _Draining:
     prompts: dict[str, set[str]] = field(default_factory=dict)
     """By session, the texts of the person in its transcript and their lines, with single blanks."""
     space_of: dict[str, str] = field(default_factory=dict)
+    new_turns: Counter[str] = field(default_factory=Counter)
+    """How many turns of each agent were new."""
+    untested: dict[str, set[str]] = field(default_factory=dict)
+    """By agent, what is noted of versions that are newer than the newest one that was tested."""
     problems: list[str] = field(default_factory=list)
     kept_problems: list[str] = field(default_factory=list)
     """The problems as they are kept in the spool: without what an error says, which may quote a session."""
@@ -85,8 +93,8 @@ class _Draining:
 
 RememberStatements = Callable[[str, Sequence[Statement]], None]
 """Remembers statements in their space, each by `settle_statement`."""
-StoreSessions = Callable[[str, Sequence[DialogueSession]], int]
-"""Stores sessions in a space; returns how many turns were new."""
+StoreSessions = Callable[[str, Sequence[DialogueSession]], Mapping[str, int]]
+"""Stores sessions in a space; returns how many turns of each agent were new."""
 
 
 def drain_spool(
@@ -113,7 +121,10 @@ def drain_spool(
             )
         except Exception as error:
             problem = f"the drain ended with {type(error).__name__}: `tiermem hook drain` displays why"
-            keep_last_drain(store, LastDrain(at=now, prompts_left=0, problems=(problem,)))
+            last = LastDrain(
+                at=now, prompts_left=0, problems=(problem,), agents=_agents_before(read_spool(store))
+            )
+            keep_last_drain(store, last)
             raise
 
 
@@ -140,9 +151,13 @@ def _drain(
     done = [one for one in ready if _space_of(one, draining, spaces) not in failed]
     for event in done:
         event.file.unlink(missing_ok=True)
-    keep_last_drain(
-        store, LastDrain(at=now, prompts_left=len(waiting), problems=tuple(draining.kept_problems))
+    last = LastDrain(
+        at=now,
+        prompts_left=len(waiting),
+        problems=tuple(draining.kept_problems),
+        agents=_activity(_agents_before(spool), done, draining),
     )
+    keep_last_drain(store, last)
     return DrainResult(
         events=len(done),
         facts=sum(not (one.file.exists() or is_refused(one)) for one in statements),
@@ -150,6 +165,30 @@ def _drain(
         prompts=sum(_space_of(one, draining, spaces) not in failed for one in own),
         waiting=len(waiting) + len(ready) - len(done) + sum(one.file.exists() for one in statements),
         problems=tuple(draining.problems),
+    )
+
+
+def _agents_before(spool: Spool) -> tuple[AgentActivity, ...]:
+    return () if spool.last_drain is None else spool.last_drain.agents
+
+
+def _activity(
+    before: Iterable[AgentActivity], done: Sequence[HookEvent], draining: _Draining
+) -> tuple[AgentActivity, ...]:
+    """What drains took in of each agent, with the events that are done now."""
+    agents = {one.agent: one for one in before}
+    for event in done:
+        known = agents.get(event.agent) or AgentActivity(agent=event.agent, event=event.name, at=event.at)
+        if event.at >= known.at:
+            known = replace(known, event=event.name, at=event.at)
+        agents[event.agent] = replace(known, events=known.events + 1)
+    return tuple(
+        replace(
+            one,
+            turns=one.turns + draining.new_turns[one.agent],
+            untested=tuple(sorted({*one.untested, *draining.untested.get(one.agent, ())})),
+        )
+        for one in agents.values()
     )
 
 
@@ -206,6 +245,10 @@ def _read_transcript(
             f"{path} cannot be read ({type(error).__name__}): `tiermem ingest` of it displays why"
         )
         return
+    for conversation in conversations:
+        notes = {note for note in map(untested_version, conversation.notes) if note is not None}
+        for agent in {_agent_of(one.session) for one in conversation.sessions}:
+            draining.untested.setdefault(agent, set()).update(notes)
     for one in (session for conversation in conversations for session in conversation.sessions):
         names = {*spaces, *draining.sessions}
         space = space_of_session(one, names)
@@ -286,7 +329,9 @@ def _store(draining: _Draining, store_sessions: StoreSessions) -> tuple[dict[str
     failed: set[str] = set()
     for space, sessions in draining.sessions.items():
         try:
-            stored[space] = store_sessions(space, sessions)
+            new_turns = store_sessions(space, sessions)
+            stored[space] = sum(new_turns.values())
+            draining.new_turns.update(new_turns)
         except TierMemError as error:
             failed.add(space)
             draining.add_problem(space, error)
@@ -336,10 +381,25 @@ def settle_statement(statement: Statement) -> Iterator[None]:
         statement.file.unlink(missing_ok=True)
 
 
-def open_and_store(store: Path, space: str, sessions: Sequence[DialogueSession]) -> int:
-    """Open a space and store sessions in it; returns how many turns were new. Raises what opening raises."""
+def open_and_store(store: Path, space: str, sessions: Sequence[DialogueSession]) -> Mapping[str, int]:
+    """Open a space and store sessions in it; returns how many turns of each agent were new.
+
+    Raises what opening raises.
+    """
     with tiermem.open(store, space=space, engine="local", distil="deferred") as memory:
-        return sum(added.new for _, added in memory.ingest(conversations_of(sessions)))
+        return new_turns_by_agent(memory.ingest(conversations_of(sessions)))
+
+
+def new_turns_by_agent(stored: Iterable[tuple[SessionId, tiermem.Added]]) -> Mapping[str, int]:
+    """How many turns of the sessions of each agent were new, of what storing them gave."""
+    new: Counter[str] = Counter()
+    for session, added in stored:
+        new[_agent_of(session)] += added.new
+    return new
+
+
+def _agent_of(session: str) -> str:
+    return session.partition(":")[0]
 
 
 def conversations_of(sessions: Iterable[DialogueSession]) -> tuple[Conversation, ...]:

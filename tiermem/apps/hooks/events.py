@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -50,15 +50,31 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentActivity:
+    """What drains took in of an agent so far: its last event, how many events, and how many turns were new.
+
+    `untested` says which versions wrote transcripts that are newer than the newest one that was tested.
+    """
+
+    agent: str
+    event: str
+    at: datetime
+    events: int = 0
+    turns: int = 0
+    untested: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LastDrain:
     """When a drain last ended, how many prompts it left for their transcripts, and what it could not do.
 
-    The problems have no words of sessions.
+    The problems have no words of sessions. `agents` are those of whom this and earlier drains took events in.
     """
 
     at: datetime
     prompts_left: int
     problems: tuple[str, ...]
+    agents: tuple[AgentActivity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +143,7 @@ def read_spool(store: Path) -> Spool:
     last_drain = None
     try:
         last_drain = _read_last_drain(spool_folder(store) / _LAST_DRAIN)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         unreadable.append(spool_folder(store) / _LAST_DRAIN)
     return Spool(
         events=tuple(events),
@@ -142,7 +158,12 @@ def keep_last_drain(store: Path, last: LastDrain) -> None:
     """Write down how a drain ended, in place of the one before; the spool must be there."""
     file = spool_folder(store) / _LAST_DRAIN
     temporary = file.with_suffix(".part")
-    content = {"at": last.at.isoformat(), "prompts_left": last.prompts_left, "problems": last.problems}
+    content = {
+        "at": last.at.isoformat(),
+        "prompts_left": last.prompts_left,
+        "problems": last.problems,
+        "agents": [{**asdict(one), "at": one.at.isoformat()} for one in last.agents],
+    }
     temporary.write_text(json.dumps(content), encoding="utf-8")
     temporary.replace(file)
 
@@ -155,6 +176,18 @@ def _read_last_drain(file: Path) -> LastDrain | None:
         at=datetime.fromisoformat(content["at"]),
         prompts_left=int(content["prompts_left"]),
         problems=tuple(map(str, content["problems"])),
+        agents=tuple(map(_read_activity, content.get("agents", ()))),
+    )
+
+
+def _read_activity(content: Mapping[str, Any]) -> AgentActivity:
+    return AgentActivity(
+        agent=str(content["agent"]),
+        event=str(content["event"]),
+        at=datetime.fromisoformat(content["at"]),
+        events=int(content["events"]),
+        turns=int(content["turns"]),
+        untested=tuple(map(str, content["untested"])),
     )
 
 

@@ -12,6 +12,7 @@ import os
 import shlex
 import stat
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,6 +169,36 @@ def installed_events(agent: AgentSettings, text: str) -> tuple[str, ...]:
         return agent.events if opencode_plugin.is_plugin(text) else ()
     hooks = _hooks_in(_settings(text))
     return tuple(event for event, entries in hooks.items() if any(map(_is_ours, _handlers(entries))))
+
+
+def untrusted_events(file: Path, text: str, config: str) -> tuple[str, ...]:
+    """The events of our hooks in a file of Codex of which its `config.toml` has no record of trust.
+
+    A hook that was turned off there counts too. Whether the record is of the hook as it is now, Codex alone
+    knows: it has a hash of it. Raises `InvalidInput` where the configuration is no TOML.
+    """
+    try:
+        known = tomllib.loads(config)
+    except ValueError as error:
+        raise InvalidInput(f"the configuration of Codex is no TOML: {error}") from error
+    hooks = known.get("hooks")
+    states = hooks.get("state") if isinstance(hooks, dict) else None
+    return tuple(
+        event
+        for event, groups in _hooks_in(_settings(text)).items()
+        for number, group in enumerate(groups)
+        for place, handler in enumerate(_handlers([group]))
+        if _is_ours(handler) and not _is_trusted(states, f"{file}:{_snake_case(event)}:{number}:{place}")
+    )
+
+
+def _is_trusted(states: Any, key: str) -> bool:
+    state = states.get(key) if isinstance(states, dict) else None
+    return isinstance(state, dict) and bool(state.get("trusted_hash")) and state.get("enabled") is not False
+
+
+def _snake_case(event: str) -> str:
+    return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in event).removeprefix("_")
 
 
 def _commands(text: str) -> set[str]:

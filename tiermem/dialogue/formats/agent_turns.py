@@ -219,9 +219,17 @@ class Transcript:
         parts = version_parts(version)
         if parts and parts > newest:
             tested = ".".join(map(str, newest))
-            note = f"written by version {version}, newer than {tested}, the newest that was tested"
+            note = f"written by version {version}, newer than {tested}, {_UNTESTED}"
             if note not in self.notes:
                 self.notes.append(note)
+
+
+_UNTESTED = "the newest that was tested"
+
+
+def untested_version(note: str) -> str | None:
+    """What a note of a conversation says of a version that was not tested; `None` of any other note."""
+    return note.rpartition(": ")[2] if note.endswith(_UNTESTED) else None
 
 
 def _without_calls(turns: Sequence[AgentTurn], about: Collection[AgentTurn]) -> list[AgentTurn]:
