@@ -97,6 +97,29 @@ def test_ones_own_export_of_chatgpt_is_asked_offline(tmp_path: Path) -> None:
         assert "Basil" not in shown
 
 
+def test_a_coding_agent_stores_its_session_by_hooks_and_the_next_one_is_given_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIERMEM_EMBEDDER", "hashed")
+    agent, store, repository = example("coding_agent.py"), tmp_path / "memory", tmp_path / "loom"
+    (repository / ".git").mkdir(parents=True)
+    open_at(tmp_path).close()
+    assert agent["start_second_session"](store, repository) == ""
+    agent["play_first_session"](store, repository)
+    agent["wait_until_stored"](store)
+    block = agent["start_second_session"](store, repository)
+    (space,) = (one for one in tiermem.spaces(store) if one.startswith("loom-"))
+    assert block.startswith(f'<tiermem-memory space="{space}">\n')
+    assert "rejection of Bash to claude-code" in block
+    assert [line for line in block.splitlines() if line.startswith("| ")] == [
+        "| Start the server.",
+        "| Not 8080, take 8081.",
+    ]
+    with tiermem.open(store, space=space, engine="local", read_only=True) as memory:
+        assert memory.stats().turns == 4
+    assert not (store / "spool" / "failures").exists()
+
+
 def test_memory_is_measured_on_ones_own_logs(tmp_path: Path) -> None:
     measuring = example("evaluate_own_logs.py")
     with open_at(tmp_path) as memory:
