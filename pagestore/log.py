@@ -40,7 +40,7 @@ from pagestore.options import LogOptions
 from pagestore.page_cache import KeptPages
 from pagestore.plain_json import plain_json
 from pagestore.prover import Prover
-from pagestore.reader import Reader
+from pagestore.reader import LogReader
 from pagestore.recovery import recover
 from pagestore.staging import Batch
 from pagestore.values import (
@@ -416,7 +416,7 @@ class Log:
         with as_written(self._called):
             self._found = recover(self._lines, self.space, read_only=read_only)
         self._state = self._found.state
-        self._reader = Reader(
+        self._reader = LogReader(
             self._lines,
             self._state,
             self._kept,
@@ -470,7 +470,7 @@ class Log:
                 job.error = job.error or error
 
     @contextmanager
-    def _reading(self) -> Iterator[Reader]:
+    def _reading(self) -> Iterator[LogReader]:
         """The state does not change meanwhile."""
         with self._lock, as_written(self._called):
             self._open_lines()

@@ -9,7 +9,7 @@ from pagestore.errors import Corrupt, PageNotFound, RecordNotFound
 from pagestore.line import Line, decode
 from pagestore.lines.interface import Lines
 from pagestore.merkle import leaf_hash
-from pagestore.reader import Reader, rendered_length
+from pagestore.reader import LogReader, rendered_length
 from pagestore.state import State
 from pagestore.values import (
     Checkpoint,
@@ -26,7 +26,7 @@ from pagestore.values import (
 class Prover:
     """Makes proofs from one log. The caller holds the lock under which `state` changes."""
 
-    def __init__(self, lines: Lines, state: State, reader: Reader) -> None:
+    def __init__(self, lines: Lines, state: State, reader: LogReader) -> None:
         self._lines = lines
         self._state = state
         self._reader = reader

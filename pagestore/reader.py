@@ -17,7 +17,7 @@ from pagestore.state import Run, Session, State, Thread, page_info, runs_of
 from pagestore.values import History, Page, PageId, PageInfo, Record, SessionId, Taken, Turn
 
 
-class Reader:
+class LogReader:
     """The reading end of one log. The caller holds the lock under which `state` changes."""
 
     def __init__(

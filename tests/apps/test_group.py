@@ -52,7 +52,9 @@ def test_every_file_of_a_command_is_listed() -> None:
 def test_a_group_of_options_stands_where_its_parameter_stands() -> None:
     seen: list[object] = []
 
-    def look(question: str, *, place: options.Place, session: str = "s", output: options.Output) -> None:
+    def look(
+        question: str, *, place: options.SpaceOptions, session: str = "s", output: options.Output
+    ) -> None:
         seen.extend((question, place, session, output))
 
     shown = with_options(look)
@@ -60,7 +62,7 @@ def test_a_group_of_options_stands_where_its_parameter_stands() -> None:
     shown(question="Who?", store=parse_place("m"), space="ann", agent=None, session="x", as_json=True)
     assert seen == [
         "Who?",
-        options.Place(store=parse_place("m"), space="ann"),
+        options.SpaceOptions(store=parse_place("m"), space="ann"),
         "x",
         options.Output(as_json=True),
     ]

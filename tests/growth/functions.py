@@ -27,9 +27,8 @@ from tests.growth.transcripts import TRANSCRIPTS
 from tests.reasoning.learned import splitting
 from tests.text.dialogue import page_of
 from tiermem.dialogue.date_order import NumericDate
-from tiermem.dialogue.formats import READERS, Reader
-from tiermem.dialogue.formats import Source as OpenedFile
-from tiermem.dialogue.formats.agent_turns import AgentTurn, Place, Transcript
+from tiermem.dialogue.formats import READERS, DialogueSource, FormatReader
+from tiermem.dialogue.formats.agent_turns import AgentTurn, Transcript, TurnOrigin
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.speakers import NameBeforeColon
 from tiermem.embedding.words import Stems, WordPieces
@@ -158,23 +157,23 @@ def read_parts_of_question(question: str) -> list[Any]:
     ]
 
 
-def _reading(reader: Reader) -> Callable[[str], Any]:
+def _reading(reader: FormatReader) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         made = TRANSCRIPTS.get(reader.name, str)(text)
-        opened = OpenedFile(name="chat", text=made, session="s", keep_thinking=True)
+        opened = DialogueSource(name="chat", text=made, session="s", keep_thinking=True)
         return reader.read(opened) if reader.knows(opened) else None
 
     return read
 
 
-def _items(text: str) -> OpenedFile:
-    return OpenedFile(name="chat", text=json.dumps({"items": [{"text": text}] * 3}), session="s")
+def _items(text: str) -> DialogueSource:
+    return DialogueSource(name="chat", text=json.dumps({"items": [{"text": text}] * 3}), session="s")
 
 
-def _lines_of_json(text: str) -> OpenedFile:
+def _lines_of_json(text: str) -> DialogueSource:
     """A transcript that has the text in one record, each line of it in another, and is cut off."""
     records = [json.dumps({"type": part, "text": part}) for part in (text, *text.split("\n")[:2_000])]
-    return OpenedFile(name="chat.jsonl", text="\n".join([*records, json.dumps(text)[:-1]]), session="s")
+    return DialogueSource(name="chat.jsonl", text="\n".join([*records, json.dumps(text)[:-1]]), session="s")
 
 
 def _path(text: str) -> str:
@@ -189,7 +188,7 @@ def agent_turn(text: str) -> AgentTurn:
         kind="tool_call",
         text=text,
         said_at=SAID,
-        place=Place(agent="codex"),
+        place=TurnOrigin(agent="codex"),
         path=text,
         question=text,
         thinking=text,

@@ -7,7 +7,7 @@ import pytest
 
 from tests.dialogue.transcripts import ClaudeCode
 from tests.growth.measure import growth
-from tiermem.dialogue.formats import Reader, Source, claude_code, gemini_cli
+from tiermem.dialogue.formats import DialogueSource, FormatReader, claude_code, gemini_cli
 
 SIZE = 10_000
 """How many prompts, records or rewinds there are. With fewer, quadratic time is not seen."""
@@ -49,8 +49,8 @@ def rewinds(count: int) -> str:
         (gemini_cli.READER, rewinds),
     ],
 )
-def test_a_reader_takes_less_than_quadratic_time(reader: Reader, made: Callable[[int], str]) -> None:
-    def opened(size: int) -> Source:
-        return Source(name="chat.jsonl", text=made(size), session="s")
+def test_a_reader_takes_less_than_quadratic_time(reader: FormatReader, made: Callable[[int], str]) -> None:
+    def opened(size: int) -> DialogueSource:
+        return DialogueSource(name="chat.jsonl", text=made(size), session="s")
 
     assert growth(opened, reader.read, SIZE) is None

@@ -10,8 +10,8 @@ from tiermem.ledger import (
     Answered,
     Bounded,
     Distilled,
-    Entry,
     Feedback,
+    LedgerEntry,
     Redistilled,
     Retired,
     SetAside,
@@ -192,7 +192,7 @@ _units = st.builds(
     supersedes=st.lists(st.sampled_from(UNITS), max_size=2),
 )
 _findings = st.builds(finding, st.sampled_from(FINDINGS), claim=_texts, page=st.sampled_from(PAGES))
-entries: st.SearchStrategy[Entry] = st.one_of(
+entries: st.SearchStrategy[LedgerEntry] = st.one_of(
     st.builds(
         lambda page, units, lost: distilled(page, *units, omissions=lost),
         st.sampled_from(PAGES),

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from pagestore import PageId, Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.model import Named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted(Entry):
+class Noted(LedgerEntry):
     """What somebody noted about a page, on which a step then waits."""
 
     page_id: PageId

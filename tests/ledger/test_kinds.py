@@ -18,7 +18,7 @@ from tests.ledger import noted
 from tests.ledger.building import MOMENT, distilled, entries
 from tests.ledger.noted import Noted
 from tests.writing.parts import S1, DictIndex, Rules, opened, turn
-from tiermem.ledger import Entry, Ledger, Spent, Tier1, entry_texts
+from tiermem.ledger import Ledger, LedgerEntry, Spent, Tier1, entry_texts
 from tiermem.ledger.entries import encode
 from tiermem.ledger.entry_texts import fields_of, paid_for
 from tiermem.ledger.kind import stays
@@ -134,7 +134,7 @@ def test_a_kind_that_stays_whatever_is_erased_holds_no_words() -> None:
 
 
 @given(entry=entries)
-def test_what_is_paid_for_an_entry_is_what_tier1_counts(entry: Entry) -> None:
+def test_what_is_paid_for_an_entry_is_what_tier1_counts(entry: LedgerEntry) -> None:
     record = Record(seq=0, kind=kind_of(entry).name, at=MOMENT, body={})
     tier1 = Tier1.of([replace(record, kind="distilled", body=encode(distilled("p1")))])
     before = tier1.spent_on(MOMENT.date()).calls

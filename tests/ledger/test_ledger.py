@@ -20,7 +20,7 @@ from pagestore.log import Log
 from tests.ledger.building import SPACE, answered, distilled, entries, finding, span, state, unit, wrote_back
 from tests.logs import new_lines, new_log
 from tiermem.errors import UnknownId
-from tiermem.ledger import Entry, Ledger, Tier1, finding_id, finding_unit_id, summary_unit_id
+from tiermem.ledger import Ledger, LedgerEntry, Tier1, finding_id, finding_unit_id, summary_unit_id
 from tiermem.model import AnswerId, FindingId
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
@@ -102,7 +102,7 @@ async def test_a_closed_ledger_writes_no_more_and_closes_twice() -> None:
 def test_a_reopened_ledger_stands_where_it_stood() -> None:
     @settings(max_examples=40)
     @given(log=st.lists(entries, max_size=8))
-    def reopened(log: list[Entry]) -> None:
+    def reopened(log: list[LedgerEntry]) -> None:
         async def main() -> None:
             store = new_log(SPACE)
             ledger = await Ledger.open(store)
@@ -120,7 +120,7 @@ def test_a_reopened_ledger_stands_where_it_stood() -> None:
 def test_the_state_of_a_moment_is_the_fold_of_what_was_written_by_then() -> None:
     @settings(max_examples=30)
     @given(log=st.lists(entries, min_size=1, max_size=8), cut=st.integers(0, 7))
-    def as_of(log: list[Entry], cut: int) -> None:
+    def as_of(log: list[LedgerEntry], cut: int) -> None:
         async def main() -> None:
             store = new_log(SPACE)
             ledger = await Ledger.open(store)

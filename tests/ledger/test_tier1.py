@@ -26,9 +26,9 @@ from tests.ledger.building import (
 )
 from tiermem.ledger import (
     Bounded,
-    Entry,
     Erased,
     Erasing,
+    LedgerEntry,
     Redistilled,
     Retired,
     SetAside,
@@ -42,7 +42,7 @@ from tiermem.model import FindingId, UnitId, Usage
 logs = st.lists(entries, max_size=12)
 
 
-def records(log: Sequence[Entry]) -> list[Record]:
+def records(log: Sequence[LedgerEntry]) -> list[Record]:
     """As a log on disk would hand them out: through JSON, numbers with gaps where turns are."""
     return [
         Record(
@@ -55,12 +55,12 @@ def records(log: Sequence[Entry]) -> list[Record]:
     ]
 
 
-def folded(*log: Entry) -> Tier1:
+def folded(*log: LedgerEntry) -> Tier1:
     return Tier1.of(records(log))
 
 
 @given(entry=entries)
-def test_an_entry_reads_back_as_it_was_written(entry: Entry) -> None:
+def test_an_entry_reads_back_as_it_was_written(entry: LedgerEntry) -> None:
     (record,) = records([entry])
     assert decode(record) == entry
 
@@ -72,7 +72,7 @@ def test_lone_surrogates_survive_in_an_entry() -> None:
 
 @settings(max_examples=60)
 @given(log=logs)
-def test_folding_record_by_record_equals_folding_the_log(log: list[Entry]) -> None:
+def test_folding_record_by_record_equals_folding_the_log(log: list[LedgerEntry]) -> None:
     tier1 = Tier1()
     for record, entry in zip(records(log), log, strict=True):
         tier1.fold(record, entry)
@@ -103,7 +103,7 @@ def test_what_was_paid_belongs_to_a_day_of_utc(zone: timezone, another_day_here:
 
 @settings(max_examples=60)
 @given(log=logs, repeats=st.lists(st.integers(0, 11), max_size=6))
-def test_a_step_done_again_changes_nothing(log: list[Entry], repeats: list[int]) -> None:
+def test_a_step_done_again_changes_nothing(log: list[LedgerEntry], repeats: list[int]) -> None:
     # A second look at a page is asked for, not done again by itself: two of them are two. Of what is set
     # aside, and of limits, the newest counts.
     steps = [log[i] for i in repeats if i < len(log)]
@@ -114,7 +114,7 @@ def test_a_step_done_again_changes_nothing(log: list[Entry], repeats: list[int])
 
 @settings(max_examples=60)
 @given(log=logs)
-def test_a_unit_is_active_unless_retired_or_superseded_by_one_that_is_not(log: list[Entry]) -> None:
+def test_a_unit_is_active_unless_retired_or_superseded_by_one_that_is_not(log: list[LedgerEntry]) -> None:
     tier1 = folded(*log)
     retired = {u for entry in log if isinstance(entry, Retired) for u in entry.unit_ids}
     present = [found for u in UNITS if (found := tier1.unit(UnitId(u))) is not None]
@@ -125,7 +125,9 @@ def test_a_unit_is_active_unless_retired_or_superseded_by_one_that_is_not(log: l
 
 @settings(max_examples=60)
 @given(log=logs, looks=st.lists(st.booleans(), min_size=12, max_size=12))
-def test_taking_in_what_changed_since_a_mark_keeps_a_copy_equal(log: list[Entry], looks: list[bool]) -> None:
+def test_taking_in_what_changed_since_a_mark_keeps_a_copy_equal(
+    log: list[LedgerEntry], looks: list[bool]
+) -> None:
     tier1, copy, mark = Tier1(), {}, -1
     for record, entry, look in zip(records(log), log, looks, strict=False):
         tier1.fold(record, entry)
@@ -139,7 +141,7 @@ def test_taking_in_what_changed_since_a_mark_keeps_a_copy_equal(log: list[Entry]
 
 @settings(max_examples=60)
 @given(log=logs)
-def test_units_are_found_by_every_page_they_rest_on_and_by_no_other(log: list[Entry]) -> None:
+def test_units_are_found_by_every_page_they_rest_on_and_by_no_other(log: list[LedgerEntry]) -> None:
     tier1 = folded(*log)
     for page in PAGES:
         expected = {u.id for u in tier1.units() if any(s.page_id == page for s in u.spans)}
@@ -147,7 +149,7 @@ def test_units_are_found_by_every_page_they_rest_on_and_by_no_other(log: list[En
 
 
 def test_a_superseded_unit_returns_when_what_superseded_it_is_retired() -> None:
-    log: list[Entry] = [
+    log: list[LedgerEntry] = [
         distilled("p1", unit("u1", text="Ann lives in Oslo.")),
         answered("a1", finding("f1")),
         wrote_back("f1", "ADD", unit("u2", text="Ann lives in Rome.", supersedes=["u1"])),

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from tests.ledger.building import UNITS, answered, distilled, entries, unit
 from tests.ledger.test_tier1 import folded, records
-from tiermem.ledger import Bounded, Entry, Reinstated, Retired, Tier1
+from tiermem.ledger import Bounded, LedgerEntry, Reinstated, Retired, Tier1
 from tiermem.model import UnitId
 
 
-def distilled_units(number: int, **importance: float) -> list[Entry]:
+def distilled_units(number: int, **importance: float) -> list[LedgerEntry]:
     """So many units, u0 and on, each of a page of its own."""
     return [distilled(f"p{n}", unit(f"u{n}", importance=importance.get(f"u{n}", 0.5))) for n in range(number)]
 
 
-def cold(*log: Entry) -> list[str]:
+def cold(*log: LedgerEntry) -> list[str]:
     return [*folded(*log).cold]
 
 
@@ -74,7 +74,7 @@ def test_units_that_do_not_hold_go_before_all_others() -> None:
 @settings(max_examples=80)
 @given(log=st.lists(entries, max_size=14), looks=st.lists(st.booleans(), min_size=14, max_size=14))
 def test_an_index_that_takes_in_what_changed_holds_what_is_hot_and_no_more(
-    log: list[Entry], looks: list[bool]
+    log: list[LedgerEntry], looks: list[bool]
 ) -> None:
     tier1, held, mark = Tier1(), set[str](), -1
     for record, entry, look in zip(records(log), log, [*looks[: len(log) - 1], True], strict=False):

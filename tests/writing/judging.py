@@ -29,7 +29,7 @@ from tiermem.ledger import (
     WroteBack,
 )
 from tiermem.ledger.entries import decode
-from tiermem.ledger.kind import Entry
+from tiermem.ledger.kind import LedgerEntry
 from tiermem.ledger.kinds import KINDS
 from tiermem.ledger.replacements import logged_entries, records_left
 from tiermem.model import Answer, AnswerId, Citation, Evidence, SummaryUnit, UnitId
@@ -75,7 +75,7 @@ class _Known:
         self._merged: dict[UnitId, tuple[UnitId, ...]] = {}
         self._judged: dict[UnitId, list[tuple[str, int, datetime, float]]] = {}
 
-    def take_in(self, entry: Entry | None) -> None:
+    def take_in(self, entry: LedgerEntry | None) -> None:
         match entry:
             case Distilled(units=made):
                 self.units |= {unit.id: unit for unit in made if unit.id not in self.units}

@@ -26,7 +26,7 @@ from tiermem.api.workspace import AsyncWorkspace
 from tiermem.errors import InvalidInput, RemoteError, ServerUnavailable, name_in
 from tiermem.runtime.calls import Calls
 from tiermem.runtime.components import Opening
-from tiermem.wire import Operation, Telling, error_of, given_as_json, operations, read_as, telling
+from tiermem.wire import Telling, WireOperation, error_of, given_as_json, operations, read_as, telling
 from tiermem.workspace import MOST_TOKENS, Eviction, Item
 
 _T = TypeVar("_T")
@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 _HINT = "`tiermem serve` serves memories; a Qdrant server is named by index=URL"
 _DEFAULT = {"engine": "auto"}
 
-OPERATIONS: Mapping[str, Operation] = operations(AsyncMemory)
+OPERATIONS: Mapping[str, WireOperation] = operations(AsyncMemory)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +187,7 @@ class _Requests(Calls):
         body = given_as_json(operation, args, method.keywords)
         return await super().run(partial(self._sent, operation, body, given), finish=finish)
 
-    async def _sent(self, operation: Operation, body: dict[str, Any], given: Mapping[str, Any]) -> Any:
+    async def _sent(self, operation: WireOperation, body: dict[str, Any], given: Mapping[str, Any]) -> Any:
         path, tells = f"/v1/{operation.name}", telling(operation)
         callback = None if tells is None else _callback(tells, given)
         if operation.makes_file:
@@ -211,7 +211,7 @@ class _Requests(Calls):
                     raise error_of(content, content.get("status", 0))
         raise RemoteError("the server ended before it said what came of this")
 
-    async def _file(self, operation: Operation, path: str, body: object, given: Mapping[str, Any]) -> Any:
+    async def _file(self, operation: WireOperation, path: str, body: object, given: Mapping[str, Any]) -> Any:
         """The file that an operation makes, written here; it gets its name when all of it has come."""
         to, replace = given["to"], arguments.switch(given.get("replace", False), "replace")
         if isinstance(to, TextIOBase):
@@ -242,7 +242,7 @@ def _callback(tells: Telling, given: Mapping[str, Any]) -> Callable[..., None] |
     return checked(given.get(tells.parameter))
 
 
-def _value(operation: Operation, answer: Any) -> Any:
+def _value(operation: WireOperation, answer: Any) -> Any:
     """What the method gives, made of what came back."""
     return _read(operation.name, partial(read_as, operation.gives), answer)
 

@@ -20,7 +20,7 @@ from tiermem.dialogue.archive import is_archive, read_archive
 from tiermem.dialogue.database import as_json, choose_tables, is_database, with_log
 from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.error_location import record, skip_unreadable
-from tiermem.dialogue.formats import READERS, Source, mem0, opencode
+from tiermem.dialogue.formats import READERS, DialogueSource, mem0, opencode
 from tiermem.dialogue.formats.source import PACKED
 from tiermem.dialogue.formats.transcripts import OTHER_FORMAT
 from tiermem.dialogue.interface import Conversation, Format
@@ -84,7 +84,7 @@ def read_dialogue(
     skipped: list[str] = []
     try:
         with skip_unreadable(None if strict else skipped):
-            opened = Source(
+            opened = DialogueSource(
                 name=name,
                 text="",
                 session=session or _stem(name),
@@ -208,7 +208,7 @@ def _stem(name: str) -> str:
     return Path(path.stem).stem if path.suffix in PACKED else path.stem
 
 
-def _read(data: bytes, form: Format, source: Source) -> tuple[Conversation, ...]:
+def _read(data: bytes, form: Format, source: DialogueSource) -> tuple[Conversation, ...]:
     """Read bytes; `source` says all of their source but its text."""
     if is_archive(data):
         return read_archive(data, lambda name, text: _parse(form, replace(source, name=name, text=text)))
@@ -219,7 +219,7 @@ def _read(data: bytes, form: Format, source: Source) -> tuple[Conversation, ...]
     return _parse(form, replace(source, text=as_json(data, tables)))
 
 
-def _parse(form: Format, source: Source) -> tuple[Conversation, ...]:
+def _parse(form: Format, source: DialogueSource) -> tuple[Conversation, ...]:
     readers = [reader for reader in READERS if form in ("auto", reader.name)]
     with skip_unreadable(None):
         reader = next((reader for reader in readers if reader.knows(source)), readers[-1])

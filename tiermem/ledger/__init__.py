@@ -4,7 +4,7 @@ from tiermem.ledger.claims import Claims
 from tiermem.ledger.entry_texts import entry_texts
 from tiermem.ledger.folds import ALL, AnswerInfo, Grant, Loss, PageSummary
 from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, merged_unit_id, summary_unit_id
-from tiermem.ledger.kind import Entry
+from tiermem.ledger.kind import LedgerEntry
 from tiermem.ledger.kinds.answered import Answered
 from tiermem.ledger.kinds.bounded import Bounded
 from tiermem.ledger.kinds.chat_title import ChatTitle
@@ -41,13 +41,13 @@ __all__ = [
     "Claims",
     "Consolidated",
     "Distilled",
-    "Entry",
     "Erased",
     "Erasing",
     "Feedback",
     "Grant",
     "Granted",
     "Ledger",
+    "LedgerEntry",
     "LoggedEntry",
     "Loss",
     "PageSummary",

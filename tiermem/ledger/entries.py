@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from pagestore import Record
 from pagestore.errors import Corrupt
-from tiermem.ledger.kind import Entry
+from tiermem.ledger.kind import LedgerEntry
 from tiermem.ledger.kinds import KINDS, kind_of
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 
-def encode(entry: Entry) -> dict[str, Any]:
+def encode(entry: LedgerEntry) -> dict[str, Any]:
     """The body of the record: survives JSON unchanged, lone surrogates included."""
     kind = kind_of(entry)
     body: dict[str, Any] = _adapter(kind.name).dump_python(
@@ -29,12 +29,12 @@ def encode(entry: Entry) -> dict[str, Any]:
     return body
 
 
-def decode(record: Record) -> Entry | None:
+def decode(record: Record) -> LedgerEntry | None:
     """The entry a record holds, `None` for a kind this version does not know; raises `Corrupt`."""
     return decode_body(record.kind, record.body, seq=record.seq)
 
 
-def decode_body(name: str, body: Mapping[str, Any], *, seq: int) -> Entry | None:
+def decode_body(name: str, body: Mapping[str, Any], *, seq: int) -> LedgerEntry | None:
     """The entry of a kind, by name, and a body, which record `seq` holds; see `decode`."""
     from pydantic import ValidationError
 
@@ -55,7 +55,7 @@ _MOST_SHOWN = 3
 
 
 @cache
-def _adapter(name: str) -> TypeAdapter[Entry]:
+def _adapter(name: str) -> TypeAdapter[LedgerEntry]:
     """Built once and late: importing pydantic is most of what importing TierMem would cost."""
     from pydantic import TypeAdapter
 

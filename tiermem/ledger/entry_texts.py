@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
-from tiermem.ledger.kind import Entry
+from tiermem.ledger.kind import LedgerEntry
 from tiermem.model import Named, Usage
 
 
@@ -24,7 +24,7 @@ class Fields:
     values: tuple[str, ...]
 
 
-def entry_texts(entry: Entry) -> Iterator[str]:
+def entry_texts(entry: LedgerEntry) -> Iterator[str]:
     """Every text in an entry that is somebody's words."""
     for value in values_in(entry):
         for name in fields_of(value.__class__).words:
@@ -43,7 +43,7 @@ def values_in(value: Any) -> Iterator[Any]:
             yield from values_in(getattr(value, name))
 
 
-def paid_for(entry: Entry) -> Usage:
+def paid_for(entry: LedgerEntry) -> Usage:
     """What an entry says that was paid for it."""
     return next((value for value in values_in(entry) if isinstance(value, Usage)), Usage())
 

@@ -18,7 +18,7 @@ from tiermem.ledger.folds import Folds
 from tiermem.model import AnswerId, FindingId, SummaryUnit, UnitId
 
 
-class Entry:
+class LedgerEntry:
     """What one record of the ledger says. Strings in it are somebody's words, but for those that are `Named`.
 
     The first `Usage` in it, if any, is what was paid for it.
@@ -127,7 +127,7 @@ class Past:
         return "" if rests or goes.repeated_in([reason]) else reason
 
 
-_E = TypeVar("_E", bound=Entry)
+_E = TypeVar("_E", bound=LedgerEntry)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ class Kind(Generic[_E]):
     entry: type[_E]
     fold: Callable[[_E, Record, Folds], None]
     """Adds to Tier 1 what the entry, of this record, says and no earlier one did."""
-    may_stay: Callable[[_E, WhatGoes, Past], Entry | None]
+    may_stay: Callable[[_E, WhatGoes, Past], LedgerEntry | None]
     """What of the entry may stay: itself, what may be known of it, or nothing; and notes units in `Past`."""
     is_in_bundles: bool = False
     """Whether a bundle shows it: then all fields are written, for who checks bundles knows no defaults."""

@@ -52,7 +52,7 @@ from tiermem.errors import InvalidInput, PageSetAside, UnknownId, unexpected
 from tiermem.ledger.claims import Claims
 from tiermem.ledger.entries import decode, encode
 from tiermem.ledger.ids import NOT_RECORDED
-from tiermem.ledger.kind import Entry
+from tiermem.ledger.kind import LedgerEntry
 from tiermem.ledger.kinds import KINDS, kind_of
 from tiermem.ledger.kinds.answered import Answered
 from tiermem.ledger.kinds.distilled import Distilled
@@ -115,7 +115,7 @@ class Ledger:
         self._read_only = read_only
         self._tier1 = tier1
         self._queued_up_to = tier1.head
-        self._queue: deque[tuple[Record, Entry | None] | Tier1] = deque()
+        self._queue: deque[tuple[Record, LedgerEntry | None] | Tier1] = deque()
         """What `tier1` does not show yet: entries to fold, and folds to replace it with."""
         self._erasures_by_others = 0
         self._recording = Lock()
@@ -283,7 +283,7 @@ class Ledger:
         """The pages being filled, without their words."""
         return await self._blocking(self._log.filling)
 
-    async def write(self, entry: Entry) -> Record:
+    async def write(self, entry: LedgerEntry) -> Record:
         """Make one entry durable, then fold it into `tier1`."""
         kind, body = kind_of(entry).name, encode(entry)
 
@@ -299,7 +299,7 @@ class Ledger:
 
         return await to_thread.run_sync(record, limiter=self._one_writer)
 
-    async def write_unless_erased(self, entry: Entry, *, since: int) -> Record | None:
+    async def write_unless_erased(self, entry: LedgerEntry, *, since: int) -> Record | None:
         """Write an entry that rests on words; `None`, with nothing written, where another process erased.
 
         `since` is what `erasures_by_others` was before the words were read.
@@ -359,7 +359,7 @@ class Ledger:
         """The number of the newest record of the log that was read."""
         return await self._blocking(lambda: self._log.head)
 
-    async def with_entry(self, entry: Entry) -> Tier1:
+    async def with_entry(self, entry: LedgerEntry) -> Tier1:
         """The state as it would be were an entry written now; it is not."""
         record = Record(
             seq=self._log.head + 1, kind=kind_of(entry).name, at=datetime.now(UTC), body=encode(entry)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pagestore import Record
 from tiermem.ledger.entries import decode
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry
+from tiermem.ledger.kind import LedgerEntry
 from tiermem.ledger.kinds import kind_of
 from tiermem.ledger.kinds.set_aside import SetAside
 from tiermem.model import SummaryUnit
@@ -34,7 +34,7 @@ class Tier1(Folds):
             tier1.fold(record, decode(record))
         return tier1
 
-    def fold(self, record: Record, entry: Entry | None) -> None:
+    def fold(self, record: Record, entry: LedgerEntry | None) -> None:
         """Take the next record in; `entry` is what it holds, `None` when its kind is unknown."""
         if entry is not None:
             kind_of(entry).fold(entry, record, self)

@@ -2,16 +2,16 @@
 
 from tiermem.wire.arguments import given_as_json, taken_from_json
 from tiermem.wire.events import Tell, Telling, telling
-from tiermem.wire.operations import Operation, Right, operations, summary
+from tiermem.wire.operations import Right, WireOperation, operations, summary
 from tiermem.wire.problems import Problem, error_of, problem_of
 from tiermem.wire.values import as_json, plain, read_as
 
 __all__ = [
-    "Operation",
     "Problem",
     "Right",
     "Tell",
     "Telling",
+    "WireOperation",
     "as_json",
     "error_of",
     "given_as_json",

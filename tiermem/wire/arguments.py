@@ -19,7 +19,7 @@ from tiermem.dialogue.interface import DialogueSession, ImportedTurn
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.errors import InvalidInput, not_one_of, shown, unknown_keyword
 from tiermem.model import Answer, Budget, Evidence
-from tiermem.wire.operations import Operation
+from tiermem.wire.operations import WireOperation
 from tiermem.wire.values import plain, read_as
 
 STAYS = ("progress", "on_step", "into", "to", "replace")
@@ -29,7 +29,9 @@ PLACED = ("all_spaces",)
 """What is made where the store lies, and cannot be asked for from elsewhere."""
 
 
-def given_as_json(operation: Operation, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
+def given_as_json(
+    operation: WireOperation, args: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> dict[str, Any]:
     """What a method was given, by name, as JSON; what it takes by default is left out.
 
     Raises `TypeError` as the method itself does, `InvalidInput` for what cannot go over HTTP.
@@ -91,7 +93,7 @@ def _with_plain_metadata(name: str, turn: Turn) -> Turn:
     return replace(turn, metadata=metadata_in(turn.metadata, f"{name}: metadata"))
 
 
-def taken_from_json(operation: Operation, given: object) -> dict[str, Any]:
+def taken_from_json(operation: WireOperation, given: object) -> dict[str, Any]:
     """The keywords that JSON gives a method; `InvalidInput` where it names others, or lacks some."""
     if not isinstance(given, dict):
         raise InvalidInput(f"the body must be a JSON object of what {operation.name} takes")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tiermem.model import AskStep
-from tiermem.wire.operations import Operation
+from tiermem.wire.operations import WireOperation
 from tiermem.wire.values import plain, read_as
 
 Tell = Callable[[str, Any], None]
@@ -42,6 +42,6 @@ TELLINGS = (
 )
 
 
-def telling(operation: Operation) -> Telling | None:
+def telling(operation: WireOperation) -> Telling | None:
     """How an operation tells of itself while it runs; `None` where it does not."""
     return next((one for one in TELLINGS if one.parameter in operation.hints), None)

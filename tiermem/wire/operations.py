@@ -17,7 +17,7 @@ Right = Literal["read", "write", "erase", "admin"]
 
 
 @dataclass(frozen=True)
-class Operation:
+class WireOperation:
     """One public method: its name, what it takes and what it gives."""
 
     name: str
@@ -87,18 +87,18 @@ class Operation:
         return "to" in self.hints
 
 
-def operations(kind: type) -> dict[str, Operation]:
+def operations(kind: type) -> dict[str, WireOperation]:
     """Every public method of a memory that is awaited, once, by its first name."""
     return {one.name: one for one in _methods(kind)}
 
 
-def _methods(kind: type) -> Iterator[Operation]:
+def _methods(kind: type) -> Iterator[WireOperation]:
     for name, method in vars(kind).items():
         if hasattr(method, "right") and method.__name__ == name:
-            yield Operation(name=name, method=method)
+            yield WireOperation(name=name, method=method)
 
 
-def summary(operation: Operation) -> str:
+def summary(operation: WireOperation) -> str:
     """The first paragraph of what its docstring says, on one line."""
     whole = inspect.getdoc(operation.method) or ""
     return " ".join(whole.partition("\n\n")[0].split())

@@ -17,7 +17,7 @@ from pagestore import Checkpoint, Turn
 from tiermem.dialogue.interface import DialogueSession, ImportedTurn
 from tiermem.model import AskStep, Budget, Evidence
 from tiermem.wire.arguments import PLACED, STAYS
-from tiermem.wire.operations import Operation
+from tiermem.wire.operations import WireOperation
 
 REFERENCES = "#/components/schemas/{model}"
 
@@ -61,7 +61,7 @@ _WRITTEN: Mapping[Any, Any] = {
 _PLAIN = (str, int, float, bool, type(None))
 
 
-def schemas(operations: Iterable[Operation]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def schemas(operations: Iterable[WireOperation]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """By operation the schema of its body and of its result, and the schemas that these refer to."""
     known = list(operations)
     results: _Wanted = [(one.name, "serialization", TypeAdapter(one.gives)) for one in known]
@@ -77,7 +77,7 @@ def schemas(operations: Iterable[Operation]) -> tuple[dict[str, Any], dict[str, 
     return bodies, given, shared.get("$defs", {})
 
 
-def _body(operation: Operation, made: Mapping[Any, Any]) -> dict[str, Any]:
+def _body(operation: WireOperation, made: Mapping[Any, Any]) -> dict[str, Any]:
     names = _argument_types(operation)
     return {
         "type": "object",
@@ -87,7 +87,7 @@ def _body(operation: Operation, made: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _argument_types(operation: Operation) -> dict[str, Any]:
+def _argument_types(operation: WireOperation) -> dict[str, Any]:
     """What of its arguments goes over HTTP, each with a type that JSON has."""
     return {
         name: _as_written(hint) for name, hint in operation.hints.items() if name not in (*STAYS, *PLACED)

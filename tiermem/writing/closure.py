@@ -26,7 +26,7 @@ from typing import Any
 from pagestore import Page, PageId, SessionId, Span, TurnAddress
 from pagestore.errors import Closed, Inaccessible
 from tiermem.errors import unexpected
-from tiermem.ledger import Entry, LoggedEntry, Spent
+from tiermem.ledger import LedgerEntry, LoggedEntry, Spent
 from tiermem.ledger.entries import decode_body, encode
 from tiermem.ledger.entry_texts import paid_for, values_in
 from tiermem.ledger.kind import Past
@@ -164,7 +164,7 @@ def closure(entries: Iterable[LoggedEntry], erased: ErasedTurns) -> Closure:
     return Closure(records=frozenset(records), instead=tuple(instead), stripped=stripped)
 
 
-def _left_of(entry: Entry, one: LoggedEntry, erased: ErasedTurns, past: Past) -> Entry | None:
+def _left_of(entry: LedgerEntry, one: LoggedEntry, erased: ErasedTurns, past: Past) -> LedgerEntry | None:
     """What may stay of an entry by the rule of its kind; where that rule fails, only what was paid."""
     kind = kind_of(entry)
     try:

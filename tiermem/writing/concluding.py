@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from tiermem.errors import ErasedMeanwhile
-from tiermem.ledger import Entry, Ledger, Spent
+from tiermem.ledger import Ledger, LedgerEntry, Spent
 from tiermem.model import Usage
 
 
-async def write_conclusion(ledger: Ledger, entry: Entry, *, since: int, step: str, usage: Usage) -> None:
+async def write_conclusion(
+    ledger: Ledger, entry: LedgerEntry, *, since: int, step: str, usage: Usage
+) -> None:
     """Write an entry that a step concluded; `since` is what `Ledger.erasures_by_others` was when it began.
 
     Raises `ErasedMeanwhile` where another process erased words since: then what it cost is recorded alone.

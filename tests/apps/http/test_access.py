@@ -16,7 +16,7 @@ from tests.apps.http.conftest import SAID, Serving, bearer
 from tests.apps.test_commands import tiermem as command
 from tiermem.apps.cli.app import app
 from tiermem.apps.http import keys as keys_of_a_store
-from tiermem.apps.http.access import Access, is_loopback
+from tiermem.apps.http.access import AccessControl, is_loopback
 from tiermem.apps.http.keys import Keys, keys_beside
 from tiermem.apps.http.limits import Limits
 from tiermem.apps.http.service import OPERATIONS
@@ -156,13 +156,13 @@ async def test_without_keys_it_answers_this_machine_and_no_page_of_another(
 def test_it_listens_elsewhere_only_where_somebody_has_a_key(keys: Keys) -> None:
     for host in ("0.0.0.0", "192.168.0.7", "::", "example.org"):  # noqa: S104  # what is refused
         with pytest.raises(InvalidInput, match="tiermem keys make"):
-            Access(keys, host=host)
+            AccessControl(keys, host=host)
     _, key = keys.make("brief", spaces=["*"], rights=["read"], days=0)
     assert not keys.usable()
     with pytest.raises(InvalidInput):
-        Access(keys, host="::")
+        AccessControl(keys, host="::")
     keys.make("owner", spaces=["*"], rights=["read"])
-    assert not Access(keys, host="::").open
+    assert not AccessControl(keys, host="::").open
     assert [is_loopback(host) for host in ("127.0.0.1", "127.9.9.9", "::1", "localhost", "")] == [
         True,
         True,

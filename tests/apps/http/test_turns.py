@@ -7,19 +7,19 @@ from contextlib import ExitStack
 
 import pytest
 
-from tiermem.apps.http.turns import Turns
+from tiermem.apps.http.turns import WriteQueue
 
 
 class Writes:
     """Writes that go on until they are ended."""
 
-    def __init__(self, turns: Turns, count: int) -> None:
+    def __init__(self, turns: WriteQueue, count: int) -> None:
         self.inside: list[int] = []
         self.all_inside = asyncio.Event()
         self.ends = [asyncio.Event() for _ in range(count)]
         self.tasks = [asyncio.ensure_future(self._write(turns, number)) for number in range(count)]
 
-    async def _write(self, turns: Turns, number: int) -> None:
+    async def _write(self, turns: WriteQueue, number: int) -> None:
         async with turns.write():
             self.inside.append(number)
             if len(self.inside) == len(self.ends):
@@ -42,7 +42,7 @@ async def settled() -> None:
 
 @pytest.mark.anyio
 async def test_several_write_at_once_and_few_while_somebody_reads() -> None:
-    turns = Turns(at_once=3, beside_reads=1, longest=60)
+    turns = WriteQueue(at_once=3, beside_reads=1, longest=60)
     writes = Writes(turns, 8)
     await settled()
     assert writes.inside == [0, 1, 2]
@@ -61,7 +61,7 @@ async def test_several_write_at_once_and_few_while_somebody_reads() -> None:
 
 @pytest.mark.anyio
 async def test_a_write_that_is_given_up_leaves_its_turn_to_the_next() -> None:
-    turns = Turns(at_once=1, longest=60)
+    turns = WriteQueue(at_once=1, longest=60)
     writes = Writes(turns, 4)
     await settled()
     for number in (1, 0):  # one that waits, and one that is inside
@@ -79,7 +79,7 @@ async def test_a_write_that_is_given_up_leaves_its_turn_to_the_next() -> None:
 
 @pytest.mark.anyio
 async def test_no_write_waits_longer_than_it_may() -> None:
-    turns = Turns(at_once=1, longest=0.01)
+    turns = WriteQueue(at_once=1, longest=0.01)
     writes = Writes(turns, 3)
     async with asyncio.timeout(30):
         await writes.all_inside.wait()

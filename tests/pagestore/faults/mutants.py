@@ -23,7 +23,7 @@ from pagestore.line import Fields, Line
 from pagestore.lines.files import FileLines, _Part
 from pagestore.lines.segments import Segments
 from pagestore.log import Log
-from pagestore.reader import Reader
+from pagestore.reader import LogReader
 from pagestore.staging import Batch
 from pagestore.state import State
 from tests.pagestore.faults.simfiles import SimFiles
@@ -312,7 +312,7 @@ def read_without_the_lock() -> AbstractContextManager[Any]:
     """Reads while what it reads is being changed."""
 
     @contextmanager
-    def reading(self: Log) -> Iterator[Reader]:
+    def reading(self: Log) -> Iterator[LogReader]:
         self._open_lines()
         yield self._reader
 

@@ -90,7 +90,7 @@ BUGS = (
     Bug(
         name="a reply of the wrong types is bent to fit",
         file="tiermem/reasoning/model/fields.py",
-        function="Reply",
+        function="CheckedReply",
         before='ConfigDict(strict=True, frozen=True, extra="ignore")',
         after='ConfigDict(strict=False, frozen=True, extra="ignore")',
         found_by=_ALL,

@@ -15,7 +15,7 @@ from tiermem.apps.present.terminal import when
 _READ = {"ANSWER": "what was recalled", "ESCALATE": "raw pages"}
 
 
-def answers(*, place: options.Place, looking: options.Looking) -> None:
+def answers(*, place: options.SpaceOptions, looking: options.Looking) -> None:
     """List the answers given, with the ids to audit them by."""
     with place.open(read_only=True) as memory:
         given = memory.answers()

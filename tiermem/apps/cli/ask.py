@@ -27,7 +27,7 @@ from tiermem.text.unicode import show_controls
 def ask(
     question: str,
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     mode: Annotated[AskMode, typer.Option(help="Let the router choose, or fix the route.")] = "router",
     as_of: Annotated[str | None, typer.Option(help="Ask the memory as it stood then.")] = None,
     filters: options.FilterOptions,
@@ -104,7 +104,7 @@ def _source(citation: Citation, titles: Mapping[str, str]) -> Text:
     return source.append(f"\n“{show_controls(citation.quote)}”", style="default")
 
 
-def _next_steps(question: str, answer: Answer, place: options.Place) -> list[Text]:
+def _next_steps(question: str, answer: Answer, place: options.SpaceOptions) -> list[Text]:
     steps = []
     if answer.recorded:
         steps.append(next_step("how it came about", place.command("audit", answer.id)))

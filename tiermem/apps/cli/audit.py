@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def audit(
     answer_id: options.AnswerId = None,
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     bundle: Annotated[
         Path | None, typer.Option(help="Write a file that proves it to others, for `verify-bundle`.")
     ] = None,

@@ -24,7 +24,7 @@ def consolidate(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Do nothing: say what a pass would begin with.")
     ] = False,
-    place: options.Place,
+    place: options.SpaceOptions,
     engine: options.Engine = "auto",
     output: options.Output,
 ) -> None:
@@ -37,7 +37,7 @@ def consolidate(
     output.show(done, lambda: Group(*_parts(done, place)))
 
 
-def _parts(done: tiermem.Consolidation, place: options.Place) -> Iterator[RenderableType]:
+def _parts(done: tiermem.Consolidation, place: options.SpaceOptions) -> Iterator[RenderableType]:
     would = "to be " if done.proposed else ""
     tokens = done.usage.input_tokens + done.usage.output_tokens
     yield pairs([

@@ -17,7 +17,7 @@ MaxTokens = Annotated[int, typer.Option(min=1, help="What the block may take at 
 def context(
     question: str,
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     max_tokens: MaxTokens = 1000,
     filters: options.FilterOptions,
     read_only: options.ReadOnly = False,

@@ -16,7 +16,7 @@ def correct(
     *,
     attribution: options.FactOptions,
     session: Annotated[str | None, typer.Option("--session", help="Said in this one (the unit's).")] = None,
-    place: options.Place,
+    place: options.SpaceOptions,
     output: options.Output,
 ) -> None:
     """Remember a fact in place of a unit, which it supersedes."""

@@ -27,7 +27,7 @@ _LONGEST = 500
 
 def erase(
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     turn: Annotated[
         str | None,
         typer.Option("--turn", help="A turn: its address, or its id in an export (with --session)."),

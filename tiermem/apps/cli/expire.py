@@ -16,7 +16,7 @@ from tiermem.dialogue import AgentTurnKind
 
 def expire(
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     kind: Annotated[AgentTurnKind, typer.Option("--kind", help="What the turns are.")],
     older: Annotated[
         str, typer.Option("--older", metavar="AGE", help="In hours, days or weeks: 12h, 30d, 4w.")

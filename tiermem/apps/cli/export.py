@@ -18,7 +18,7 @@ from tiermem.text.unicode import show_controls
 def export(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Where to; - writes to standard output.")],
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     session: options.Session = None,
     replace: options.Replace = False,
     looking: options.Looking,

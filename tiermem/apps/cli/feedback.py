@@ -26,7 +26,7 @@ def feedback(
         str | None, typer.Option("--output", help="What was made of it: credit goes to what it says.")
     ] = None,
     by: Annotated[str, typer.Option("--by", help="How far who judges is trusted.")] = "user",
-    place: options.Place,
+    place: options.SpaceOptions,
     output: options.Output,
 ) -> None:
     """Record how an answer turned out, and credit the units behind it."""

@@ -13,7 +13,7 @@ Whom = Annotated[str, typer.Argument(metavar="AGENT", help="The agent that may s
 ToSee = Annotated[str, typer.Argument(metavar="OTHER", help="Whose things: an agent, or * for every one.")]
 
 
-def grant(whom: Whom, to_see: ToSee, *, place: options.Place, output: options.Output) -> None:
+def grant(whom: Whom, to_see: ToSee, *, place: options.SpaceOptions, output: options.Output) -> None:
     """Let an agent see what belongs to another."""
     with place.open() as memory:
         all_grants = memory.grant(whom, to_see=to_see)

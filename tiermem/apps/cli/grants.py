@@ -12,7 +12,7 @@ from tiermem.apps.present.tables import table
 from tiermem.apps.present.terminal import when
 
 
-def grants(*, place: options.Place, looking: options.Looking) -> None:
+def grants(*, place: options.SpaceOptions, looking: options.Looking) -> None:
     """List which agents may see whose things."""
     with place.open(read_only=True) as memory:
         all_grants = memory.grants()

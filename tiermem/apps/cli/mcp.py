@@ -27,7 +27,7 @@ log = logging.getLogger("tiermem.mcp")
 
 def mcp(
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     engine: options.Engine = "auto",
     read_only: options.ReadOnly = False,
     http: Annotated[
@@ -95,7 +95,7 @@ def _remember_later(store: Path, space: str, agent: str | None, arguments: Mappi
     keep_statement(store, space, agent, arguments)
 
 
-def _space_of_repository(place: options.Place) -> str:
+def _space_of_repository(place: options.SpaceOptions) -> str:
     from tiermem.apps.hooks.drain import OUTSIDE
     from tiermem.dialogue.agent_spaces import space_of_directory
 
@@ -200,7 +200,7 @@ class _SpoolDrain:
 
 
 async def _open_memory(
-    place: options.Place, space: str, engine: options.EngineName, read_only: bool
+    place: options.SpaceOptions, space: str, engine: options.EngineName, read_only: bool
 ) -> tuple[tiermem.AsyncMemory, bool]:
     """The memory, made where there is none, and whether it can only be looked at."""
     if not read_only:

@@ -24,7 +24,7 @@ _SHOWN = 12
 def omissions(
     page: Annotated[str | None, typer.Option(help="Only this page (a beginning of its id).")] = None,
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     session: options.Session = None,
     looking: options.Looking,
 ) -> None:

@@ -117,7 +117,7 @@ def needs_reason(reason: str, *, dry_run: bool) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SpaceOptions:
     """Which memory: one space of a store."""
 
     store: Store = DEFAULT_STORE
@@ -165,10 +165,10 @@ class Places:
     store: Store = DEFAULT_STORE
     space: Annotated[str | None, typer.Option("--space", help="Only this one (all of them).")] = None
 
-    def each(self) -> Iterator[Place]:
+    def each(self) -> Iterator[SpaceOptions]:
         """Each of them."""
         for name in tiermem.spaces(self.store.address) if self.space is None else (self.space,):
-            yield Place(store=self.store, space=name)
+            yield SpaceOptions(store=self.store, space=name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from tiermem.apps.present.terminal import out
 from tiermem.apps.present.titles import session_label, titles_by_session
 
 
-def page(page_id: options.PageId, *, place: options.Place, looking: options.Looking) -> None:
+def page(page_id: options.PageId, *, place: options.SpaceOptions, looking: options.Looking) -> None:
     """Print a page: what was said, verbatim."""
     with place.open(read_only=True) as memory:
         found = memory.page(options.page_named(memory, page_id))

@@ -15,7 +15,7 @@ from tiermem.apps.present.titles import session_label, titles_by_session
 from tiermem.model import MarkedPageInfo
 
 
-def pages(*, place: options.Place, session: options.Session = None, looking: options.Looking) -> None:
+def pages(*, place: options.SpaceOptions, session: options.Session = None, looking: options.Looking) -> None:
     """List the pages, sealed ones and those still filling."""
     with place.open(read_only=True) as memory:
         sealed, filling = memory.pages(session), memory.open_pages(session)

@@ -8,7 +8,7 @@ from tiermem.apps.cli.context import MaxTokens, show_context
 
 def profile(
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     max_tokens: MaxTokens = 1000,
     read_only: options.ReadOnly = False,
     output: options.Output,

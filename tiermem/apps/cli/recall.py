@@ -18,7 +18,7 @@ from tiermem.text.unicode import show_controls
 def recall(
     topic: str,
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     timeframe: Annotated[
         str | None,
         typer.Option(

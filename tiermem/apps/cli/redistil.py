@@ -14,7 +14,7 @@ from tiermem.text.unicode import show_controls
 def redistil(
     page_id: options.PageId,
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     engine: options.Engine = "auto",
     output: options.Output,
 ) -> None:

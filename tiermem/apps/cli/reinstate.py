@@ -10,7 +10,11 @@ from tiermem.apps.present.tables import pairs, short
 
 
 def reinstate(
-    unit_id: options.UnitOrTurn, *, reason: options.Reason, place: options.Place, output: options.Output
+    unit_id: options.UnitOrTurn,
+    *,
+    reason: options.Reason,
+    place: options.SpaceOptions,
+    output: options.Output,
 ) -> None:
     """Undo `withdraw`: the unit holds again, and so do its words."""
     with place.open() as memory:

@@ -24,7 +24,7 @@ def remember(
         bool,
         typer.Option("--user", help="For all repositories: in the space `user`, made where there is none."),
     ] = False,
-    place: options.Place,
+    place: options.SpaceOptions,
     output: options.Output,
 ) -> None:
     """Keep a fact word for word, as a turn and a unit of its own; without a model call."""
@@ -34,7 +34,7 @@ def remember(
     output.show(done, lambda: remembered(done))
 
 
-def _user_memory(place: options.Place) -> options.Opened:
+def _user_memory(place: options.SpaceOptions) -> options.Opened:
     if place.space is not None:
         raise InvalidInput("--space and --user both name a space: give one of them")
     memory = tiermem.open(place.store.address, space=USER_SPACE, engine="local")

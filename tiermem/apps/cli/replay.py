@@ -27,7 +27,7 @@ _LONGEST = 200
 def replay(
     answer_id: options.AnswerId = None,
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     rerun: Annotated[
         bool, typer.Option("--rerun", help="Ask again over the memory as it stood, and show what differs.")
     ] = False,

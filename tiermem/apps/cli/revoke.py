@@ -7,7 +7,7 @@ from tiermem.apps.cli.grant import ToSee, Whom
 from tiermem.apps.cli.grants import grants_table
 
 
-def revoke(whom: Whom, to_see: ToSee, *, place: options.Place, output: options.Output) -> None:
+def revoke(whom: Whom, to_see: ToSee, *, place: options.SpaceOptions, output: options.Output) -> None:
     """Undo a grant: the agent sees nothing of the other any more."""
     with place.open() as memory:
         all_grants = memory.revoke(whom, to_see=to_see)

@@ -20,7 +20,7 @@ from tiermem.text.unicode import show_controls
 def search(
     query: str,
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     kind: Annotated[
         options.Kind, typer.Option(help="Search summaries and turns (any), one of them, or pages.")
     ] = "any",

@@ -15,7 +15,7 @@ def share(
     *,
     reason: options.Reason,
     undo: Annotated[bool, typer.Option("--undo", help="Let the others see them no longer.")] = False,
-    place: options.Place,
+    place: options.SpaceOptions,
     output: options.Output,
 ) -> None:
     """Let every agent see units of one of them, as they read; the words they rest on stay its own."""

@@ -17,7 +17,7 @@ def signals(
     unit_id: options.UnitId,
     *,
     as_of: Annotated[str | None, typer.Option(help="As they stood then.")] = None,
-    place: options.Place,
+    place: options.SpaceOptions,
     looking: options.Looking,
 ) -> None:
     """Tell how much a unit matters, how often it was cited, and how that turned out."""

@@ -12,7 +12,7 @@ from tiermem.model import Usage
 from tiermem.text.unicode import show_controls
 
 
-def stats(*, place: options.Place, looking: options.Looking) -> None:
+def stats(*, place: options.SpaceOptions, looking: options.Looking) -> None:
     """Count what a memory holds, what waits, what the summaries lost, and tokens saved."""
     with place.open(read_only=True, engine="auto") as memory:
         figures = memory.stats()

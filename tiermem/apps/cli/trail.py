@@ -12,7 +12,7 @@ from tiermem.apps.present.tables import short, table
 from tiermem.apps.present.terminal import when
 
 
-def trail(unit_id: options.UnitId, *, place: options.Place, looking: options.Looking) -> None:
+def trail(unit_id: options.UnitId, *, place: options.SpaceOptions, looking: options.Looking) -> None:
     """Show what a unit superseded and what superseded it, each with the words it rests on."""
     with place.open(read_only=True) as memory:
         found = memory.trail(options.unit_named(memory, unit_id))

@@ -17,7 +17,7 @@ from tiermem.model import SummaryUnit
 
 def units(
     *,
-    place: options.Place,
+    place: options.SpaceOptions,
     session: options.Session = None,
     as_of: Annotated[str | None, typer.Option(help="As they stood then.")] = None,
     looking: options.Looking,

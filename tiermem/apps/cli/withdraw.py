@@ -14,7 +14,7 @@ def withdraw(
     *,
     reason: options.ReasonUnlessTried = "",
     dry_run: options.DryRun = False,
-    place: options.Place,
+    place: options.SpaceOptions,
     output: options.Output,
 ) -> None:
     """Take back a unit: it is recalled no more, nor are its words; what it superseded returns."""

@@ -55,7 +55,7 @@ class Caller:
             raise Forbidden(f"this key is not for space {space!r}")
 
 
-class Access:
+class AccessControl:
     """Lets callers in."""
 
     def __init__(self, keys: Keys, *, host: str) -> None:

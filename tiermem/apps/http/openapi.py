@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import tiermem
 from tiermem.apps.http.service import DEFAULT_SPACE, OPERATIONS
-from tiermem.wire import Operation, Right, summary
+from tiermem.wire import Right, WireOperation, summary
 from tiermem.wire.problems import MEDIA_TYPE
 from tiermem.wire.schemas import schemas
 
@@ -97,7 +97,7 @@ def encode_document(*, is_open: bool) -> bytes:
     return json.dumps(described, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _operation(operation: Operation, body: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+def _operation(operation: WireOperation, body: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
     parameters = [_SPACE, _AGENT]
     if operation.writes and not operation.makes_file:
         parameters.append(_ONCE)
@@ -114,7 +114,7 @@ def _operation(operation: Operation, body: dict[str, Any], result: dict[str, Any
     }
 
 
-def _success_response(operation: Operation, result: dict[str, Any]) -> dict[str, Any]:
+def _success_response(operation: WireOperation, result: dict[str, Any]) -> dict[str, Any]:
     if operation.makes_file:
         headers = {"TierMem-Result": {"description": "What it is, as JSON.", "schema": {"type": "string"}}}
         file = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}

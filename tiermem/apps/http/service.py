@@ -21,12 +21,12 @@ from anyio import to_thread
 import tiermem
 from pagestore import SpaceId
 from pagestore.errors import Corrupt, Inaccessible, PageStoreError, SpaceNotFound
-from tiermem.apps.http.access import Access, Caller
+from tiermem.apps.http.access import AccessControl, Caller
 from tiermem.apps.http.keys import Keys
 from tiermem.apps.http.limits import Limits, Rates, Repeats, SlowDown
 from tiermem.apps.http.metrics import Metrics
 from tiermem.apps.http.spaces import Spaces
-from tiermem.apps.http.turns import Turns
+from tiermem.apps.http.turns import WriteQueue
 from tiermem.dialogue.messages import as_turns
 from tiermem.errors import (
     Forbidden,
@@ -41,10 +41,10 @@ from tiermem.errors import (
 from tiermem.storage import open_store, parse_place
 from tiermem.trust import TrustLevels
 from tiermem.wire import (
-    Operation,
     Problem,
     Right,
     Tell,
+    WireOperation,
     as_json,
     operations,
     plain,
@@ -55,7 +55,7 @@ from tiermem.wire import (
 
 log = logging.getLogger("tiermem.http")
 
-OPERATIONS: Mapping[str, Operation] = operations(tiermem.AsyncMemory)
+OPERATIONS: Mapping[str, WireOperation] = operations(tiermem.AsyncMemory)
 DEFAULT_SPACE = "default"
 _ORDER: tuple[Right, ...] = get_args(Right)
 _LONGEST_NAME = 200
@@ -71,7 +71,7 @@ class Request:
     `agent` is as which agent it is asked for, where it is not as the owner.
     """
 
-    operation: Operation
+    operation: WireOperation
     space: str
     body: bytes
     agent: str | None = None
@@ -103,14 +103,14 @@ class Service:
         engine: Any = "auto",
         **overrides: Any,
     ) -> None:
-        """`overrides` are those of `tiermem.open`. Raises `InvalidInput` as `Access` does."""
+        """`overrides` are those of `tiermem.open`. Raises `InvalidInput` as `AccessControl` does."""
         self.limits = limits or Limits()
         place = parse_place(str(store))
         if place.directory is not None:
             place = parse_place(str(place.directory.absolute()))  # errors name no word of the request
         self._place = place
         self._store = open_store(place, read_only=read_only)  # makes it, or says what is there in its place
-        self.access = Access(keys, host=host)
+        self.access = AccessControl(keys, host=host)
         self.metrics = Metrics()
         self.stopping = False
         self._read_only = read_only
@@ -118,7 +118,7 @@ class Service:
         self.spaces = Spaces(self._open_space, most=self.limits.spaces, idle=self.limits.idle)
         self._rates = Rates(self.limits.rate)
         self._repeats = Repeats()
-        self._turns = Turns()
+        self._turns = WriteQueue()
         self._writing: set[asyncio.Task[Any]] = set()
 
     def let_in(self, headers: Mapping[str, str]) -> Caller:
@@ -173,7 +173,7 @@ class Service:
         task.add_done_callback(self._over)
         return await self._in_time(asyncio.shield(task))
 
-    def problem(self, error: Exception, *, operation: Operation | None = None) -> Problem:
+    def problem(self, error: Exception, *, operation: WireOperation | None = None) -> Problem:
         """What is said of an error. What is the server's own fault is logged, in more words."""
         doing = "a request" if operation is None else operation.name
         if isinstance(error, Corrupt) and operation is not None and _takes_checkpoint(operation):
@@ -245,7 +245,7 @@ class Service:
             return as_json(await operation.of(memory, {**keywords, **reports}))
 
     @asynccontextmanager
-    async def _in_turn(self, operation: Operation) -> AsyncIterator[None]:
+    async def _in_turn(self, operation: WireOperation) -> AsyncIterator[None]:
         """Reads go in at once, and what stores words when there is time for it; other work is not held up."""
         if operation.stores:
             async with self._turns.write():
@@ -308,7 +308,7 @@ _LATER = "try again in a little while; the log of the server says more"
 _CHECKPOINT = "the checkpoint is not of this log as it is: take it as evidence, or send the one you kept"
 
 
-def _takes_checkpoint(operation: Operation) -> bool:
+def _takes_checkpoint(operation: WireOperation) -> bool:
     return any("Checkpoint" in str(hint) for hint in operation.hints.values())
 
 

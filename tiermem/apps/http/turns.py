@@ -19,7 +19,7 @@ LONGEST = 1.0
 """Seconds that a write waits at most: whatever those before it wait for is not its affair."""
 
 
-class Turns:
+class WriteQueue:
     """For one event loop. Writes go in in the order they came; reads do not wait."""
 
     def __init__(

@@ -26,9 +26,9 @@ from tiermem.dialogue.formats import (
     whatsapp,
     zep,
 )
-from tiermem.dialogue.formats.source import Reader, Source
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader
 
-READERS: tuple[Reader, ...] = (
+READERS: tuple[FormatReader, ...] = (
     claude_code.READER,
     codex.READER,
     copilot_cli.READER,
@@ -58,4 +58,4 @@ READERS: tuple[Reader, ...] = (
 )
 """In the order in which a source is looked at; the last one takes what no other knows."""
 
-__all__ = ["READERS", "Reader", "Source"]
+__all__ = ["READERS", "DialogueSource", "FormatReader"]

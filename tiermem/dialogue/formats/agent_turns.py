@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from pagestore import SessionId, Turn
 from tiermem.dialogue.error_location import record
-from tiermem.dialogue.formats.source import Source
+from tiermem.dialogue.formats.source import DialogueSource
 from tiermem.dialogue.ignored_paths import find_ignored_paths
 from tiermem.dialogue.interface import Conversation, DialogueSession, Format
 from tiermem.dialogue.messages import THINKING
@@ -68,7 +68,7 @@ _SPEAKERS: Mapping[Author, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class TurnOrigin:
     """Where and by what a turn was made, as far as its record says: `None` where it does not."""
 
     agent: str
@@ -109,7 +109,7 @@ class AgentTurn:
     kind: Kind
     text: str
     said_at: datetime | None
-    place: Place
+    place: TurnOrigin
     tool: str | None = None
     call_id: str | None = None
     exit_code: int | None = None
@@ -164,7 +164,7 @@ class Transcript:
         if turn.text.strip():
             self.turns.setdefault(session, []).append(turn)
 
-    def conversations(self, form: Format, source: Source) -> tuple[Conversation, ...]:
+    def conversations(self, form: Format, source: DialogueSource) -> tuple[Conversation, ...]:
         """Return one conversation with a session for each that has turns.
 
         It is without secrets, without what is about paths that are ignored and without what a hook of ours
@@ -272,7 +272,9 @@ def _with_own_ids(turns: Sequence[AgentTurn]) -> Iterator[Turn]:
             yield turn.turn()
 
 
-def transcript_lines(source: Source, transcript: Transcript) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def transcript_lines(
+    source: DialogueSource, transcript: Transcript
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Each JSON object of a transcript with the number of its line; what is none is skipped as unreadable.
 
     A last line without an end is still being written, or was cut off: it is noted and not skipped.
@@ -305,7 +307,7 @@ _FIRST_LINES = 40
 """Lines from the start among which a record that tells the format must be."""
 
 
-def first_records(source: Source) -> Iterator[Mapping[str, Any]]:
+def first_records(source: DialogueSource) -> Iterator[Mapping[str, Any]]:
     """The JSON objects among the first lines of a source that is lines of JSON, or begins with an object."""
     if source.ending not in (".jsonl", ".ndjson") and not source.text.lstrip().startswith("{"):
         return

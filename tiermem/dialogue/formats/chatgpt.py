@@ -13,23 +13,23 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import record
-from tiermem.dialogue.formats.source import Reader, Source, alone, join_texts, moment, title_of
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, join_texts, moment, title_of
 from tiermem.dialogue.identity import chat_id, identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import THINKING, turn_of
 from tiermem.errors import InvalidInput
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     return isinstance(source.first.get("mapping"), Mapping)
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     chats = enumerate(source.elements, start=1)
     return alone(session for number, chat in chats for session in _chat(chat, number, source))
 
 
-def _chat(chat: object, number: int, source: Source) -> Iterator[DialogueSession]:
+def _chat(chat: object, number: int, source: DialogueSource) -> Iterator[DialogueSession]:
     with record(f"chat {number}"):
         if not isinstance(chat, Mapping) or not isinstance(chat.get("mapping"), Mapping):
             raise InvalidInput("not a chat with a 'mapping'")
@@ -38,7 +38,7 @@ def _chat(chat: object, number: int, source: Source) -> Iterator[DialogueSession
         yield identify_turns(name, turns, title=title_of(chat.get("title")))
 
 
-def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:
+def _turns(chat: Mapping[str, Any], source: DialogueSource) -> Iterator[Turn]:
     thoughts: list[str] = []
     for number, message in enumerate(_branch(chat), start=1):
         with record(f"message {number}"):
@@ -112,4 +112,4 @@ def _part(part: object) -> str:
     return f"[{kind or 'part'}]"
 
 
-READER = Reader(name="chatgpt", knows=_knows, read=_read)
+READER = FormatReader(name="chatgpt", knows=_knows, read=_read)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, objects, record
-from tiermem.dialogue.formats.source import Reader, Source, alone, join_texts, moment, title_of
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, join_texts, moment, title_of
 from tiermem.dialogue.identity import chat_id, identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import thinking_of, words_of
@@ -19,16 +19,16 @@ from tiermem.errors import InvalidInput
 _ROLES = {"human": "user"}
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     return isinstance(source.first.get("chat_messages"), list)
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     chats = enumerate(source.elements, start=1)
     return alone(session for number, chat in chats for session in _chat(chat, number, source))
 
 
-def _chat(chat: object, number: int, source: Source) -> Iterator[DialogueSession]:
+def _chat(chat: object, number: int, source: DialogueSource) -> Iterator[DialogueSession]:
     with record(f"chat {number}"):
         if not isinstance(chat, Mapping):
             raise InvalidInput("not a chat")
@@ -37,7 +37,7 @@ def _chat(chat: object, number: int, source: Source) -> Iterator[DialogueSession
         yield identify_turns(chat_id("claude", chat.get("uuid"), turns), turns, title=title)
 
 
-def _turns(chat: Mapping[str, Any], source: Source) -> Iterator[Turn]:
+def _turns(chat: Mapping[str, Any], source: DialogueSource) -> Iterator[Turn]:
     shown = _branch(chat)
     for number, message in enumerate(listing(chat, "chat_messages"), start=1):
         if shown is not None and isinstance(message, Mapping) and message.get("uuid") not in shown:
@@ -95,4 +95,4 @@ def _attachments(message: Mapping[str, Any]) -> list[str]:
     ]
 
 
-READER = Reader(name="claude", knows=_knows, read=_read)
+READER = FormatReader(name="claude", knows=_knows, read=_read)

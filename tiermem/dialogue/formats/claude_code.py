@@ -21,8 +21,8 @@ from tiermem.dialogue.formats.agent_turns import (
     AgentTurn,
     Author,
     Kind,
-    Place,
     Transcript,
+    TurnOrigin,
     first_records,
     mapping_in,
     mark_abandoned,
@@ -42,7 +42,7 @@ from tiermem.dialogue.formats.claude_code_texts import (
     shell_output,
     words_of_refusal,
 )
-from tiermem.dialogue.formats.source import Reader, Source
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader
 from tiermem.dialogue.interface import Conversation, line_id
 from tiermem.dialogue.messages import words_of
 
@@ -87,7 +87,7 @@ _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,9})\b")
 _PATHS = ("file_path", "notebook_path", "path")
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     return any(map(_is_of_claude_code, first_records(source)))
 
 
@@ -102,7 +102,7 @@ def _is_of_claude_code(entry: Mapping[str, Any]) -> bool:
     return isinstance(kind, str) and isinstance(entry.get("sessionId"), str)
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     reading = _Reading(source=source)
     for number, entry in transcript_lines(source, reading.transcript):
         with record(f"line {number}"):
@@ -145,7 +145,7 @@ class _Reading:
     `parents` the parent of each record, `waiting` the queue of each session, `queued` what left it.
     """
 
-    source: Source
+    source: DialogueSource
     transcript: Transcript = field(default_factory=Transcript)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
     tools: dict[str, str] = field(default_factory=dict)
@@ -189,7 +189,7 @@ class _Record:
     session: str
     uuid: str
     said_at: datetime | None
-    place: Place
+    place: TurnOrigin
 
     @classmethod
     def from_entry(cls, reading: _Reading, number: int, entry: Mapping[str, Any]) -> _Record:
@@ -205,7 +205,7 @@ class _Record:
             session=f"{own}/agent-{agent_id}" if has_parent else own,
             uuid=text_in(entry.get("uuid")) or line_id(number),
             said_at=time_in(entry.get("timestamp")),
-            place=Place(
+            place=TurnOrigin(
                 agent=AGENT,
                 agent_version=text_in(entry.get("version")),
                 model=model,
@@ -520,4 +520,4 @@ def _abandoned_records(reading: _Reading) -> frozenset[str]:
     return frozenset(uuid for uuid in reading.parents if is_left[uuid])
 
 
-READER = Reader(name=AGENT, knows=_knows, read=_read)
+READER = FormatReader(name=AGENT, knows=_knows, read=_read)

@@ -20,8 +20,8 @@ from tiermem.dialogue.formats.agent_turns import (
     AgentTurn,
     Author,
     Kind,
-    Place,
     Transcript,
+    TurnOrigin,
     first_records,
     mapping_in,
     text_in,
@@ -39,7 +39,7 @@ from tiermem.dialogue.formats.codex_texts import (
     without_blanks,
     words_of_prompt,
 )
-from tiermem.dialogue.formats.source import Reader, Source
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.messages import thinking_of, words_of
 from tiermem.text.words import word_list
@@ -70,7 +70,7 @@ _PATH = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _IMPORTED = "turn imported from another agent"
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     return any(
         (text_in(entry.get("type")) in _TYPES and isinstance(entry.get("payload"), Mapping))
         or _is_bare_meta(entry)
@@ -83,7 +83,7 @@ def _is_bare_meta(entry: Mapping[str, Any]) -> bool:
     return "type" not in entry and {"id", "timestamp", "instructions"} <= entry.keys()
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     reading = _Reading(source=source)
     entries = tuple(_entries(source, reading.transcript))
     for entry in entries:
@@ -121,7 +121,7 @@ class _Reading:
     model, by the turn of the agent; `codes` the exit codes by the ids of calls.
     """
 
-    source: Source
+    source: DialogueSource
     transcript: Transcript = field(default_factory=Transcript)
     meta: Mapping[str, Any] | None = None
     model: str | None = None
@@ -145,14 +145,14 @@ class _Reading:
         started_by = meta.get("thread_source")
         return "subagent" in mapping_in(meta.get("source")) or started_by in ("subagent", "guardian_review")
 
-    def place(self) -> Place:
+    def place(self) -> TurnOrigin:
         """Return where the session is."""
         meta = mapping_in(self.meta)
         git, provenance = mapping_in(meta.get("git")), mapping_in(meta.get("base_instructions"))
         base = mapping_in(meta.get("history_base")).get("thread_id")
         parents = (meta.get("parent_thread_id"), meta.get("forked_from_id"), base)
         parent = next((one for value in parents if (one := text_in(value))), None)
-        return Place(
+        return TurnOrigin(
             agent=AGENT,
             agent_version=text_in(meta.get("cli_version")),
             model=self.model or text_in(mapping_in(provenance.get("provenance")).get("model")),
@@ -187,7 +187,7 @@ class _Reading:
         )
 
 
-def _entries(source: Source, transcript: Transcript) -> Iterator[_Entry]:
+def _entries(source: DialogueSource, transcript: Transcript) -> Iterator[_Entry]:
     """The records in order. Each is known by its time, its type and its number among those of both."""
     seen: Counter[str] = Counter()
     turn, is_import = 0, False
@@ -436,4 +436,4 @@ def _read_result(reading: _Reading, entry: _Entry) -> None:
     )
 
 
-READER = Reader(name=AGENT, knows=_knows, read=_read)
+READER = FormatReader(name=AGENT, knows=_knows, read=_read)

@@ -14,15 +14,15 @@ from tiermem.dialogue.formats.agent_turns import (
     AgentTurn,
     Author,
     Kind,
-    Place,
     Transcript,
+    TurnOrigin,
     first_records,
     mapping_in,
     text_in,
     time_in,
     transcript_lines,
 )
-from tiermem.dialogue.formats.source import Reader, Source
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.messages import words_of
 
@@ -45,7 +45,7 @@ _GROUPS = (
 _WITHOUT_WORDS = frozenset({"session", "subagent", "hook", "abort", "skill", "permission"})
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     return any(
         isinstance(entry.get("data"), Mapping)
         and "parentId" in entry
@@ -54,7 +54,7 @@ def _knows(source: Source) -> bool:
     )
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     folder = PurePath(source.name).parent.name if source.session == "events" else ""
     reading = _Reading(source=source, session=folder or source.session)
     for number, entry in transcript_lines(source, reading.transcript):
@@ -67,9 +67,9 @@ def _read(source: Source) -> tuple[Conversation, ...]:
 class _Reading:
     """What was read so far: where the session is, the tools by the ids of calls, how often an id was seen."""
 
-    source: Source
+    source: DialogueSource
     session: str
-    place: Place = field(default_factory=lambda: Place(agent=AGENT))
+    place: TurnOrigin = field(default_factory=lambda: TurnOrigin(agent=AGENT))
     tools: dict[str, str] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
     transcript: Transcript = field(default_factory=Transcript)
@@ -176,4 +176,4 @@ def _read_result(reading: _Reading, entry: Mapping[str, Any], data: Mapping[str,
     )
 
 
-READER = Reader(name=AGENT, knows=_knows, read=_read)
+READER = FormatReader(name=AGENT, knows=_knows, read=_read)

@@ -19,15 +19,15 @@ from tiermem.dialogue.formats.agent_turns import (
     AgentTurn,
     Author,
     Kind,
-    Place,
     Transcript,
+    TurnOrigin,
     first_records,
     mapping_in,
     objects_in,
     text_in,
     transcript_lines,
 )
-from tiermem.dialogue.formats.source import Reader, Source
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader
 from tiermem.dialogue.formats.tags import is_one_tag, text_in_tag, texts_in_tags, without_tag
 from tiermem.dialogue.interface import Conversation, line_id
 from tiermem.dialogue.messages import words_of
@@ -44,7 +44,7 @@ _REDACTED = "[REDACTED]"
 """What is in place of hidden reasoning, at the end of a text or as all of it."""
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     return any(
         entry.get("role") in ("user", "assistant")
         and isinstance(mapping_in(entry.get("message")).get("content"), list | str)
@@ -53,11 +53,13 @@ def _knows(source: Source) -> bool:
     )
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     path = PurePath(source.name)
     is_of_sub_agent = path.parent.name == "subagents"
     parent = f"{AGENT}:{path.parent.parent.name}" if is_of_sub_agent and path.parent.parent.name else None
-    place = Place(agent=AGENT, sub_agent=source.session if is_of_sub_agent else None, parent_session=parent)
+    place = TurnOrigin(
+        agent=AGENT, sub_agent=source.session if is_of_sub_agent else None, parent_session=parent
+    )
     reading = _Reading(source=source, place=place)
     for number, entry in transcript_lines(source, reading.transcript):
         with record(f"line {number}"):
@@ -69,8 +71,8 @@ def _read(source: Source) -> tuple[Conversation, ...]:
 class _Reading:
     """What was read so far. Turns of the agent have no time of their own."""
 
-    source: Source
-    place: Place
+    source: DialogueSource
+    place: TurnOrigin
     tools: dict[str, str] = field(default_factory=dict)
     transcript: Transcript = field(default_factory=Transcript)
 
@@ -165,4 +167,4 @@ def _moment(written: str) -> datetime | None:
     return moment.replace(tzinfo=timezone(-offset if found["sign"] == "-" else offset))
 
 
-READER = Reader(name=AGENT, knows=_knows, read=_read)
+READER = FormatReader(name=AGENT, knows=_knows, read=_read)

@@ -8,7 +8,15 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, objects, record
-from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts, moment, title_of
+from tiermem.dialogue.formats.source import (
+    DialogueSource,
+    FormatReader,
+    alone,
+    by_day,
+    join_texts,
+    moment,
+    title_of,
+)
 from tiermem.dialogue.identity import chat_id
 from tiermem.dialogue.interface import Conversation
 from tiermem.errors import InvalidInput
@@ -17,7 +25,7 @@ _MENTION = re.compile(r"<@!?(\d{1,25})>")
 _EMOJI = re.compile(r"<a?:(\w{1,40}):\d{1,25}>")
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     messages = source.first.get("messages")
     first = messages[0] if isinstance(messages, list) and messages else None
     return (
@@ -27,7 +35,7 @@ def _knows(source: Source) -> bool:
     )
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     channel = source.first.get("channel")
     if not isinstance(channel, Mapping):
         raise InvalidInput("no 'channel', as DiscordChatExporter writes it")
@@ -36,7 +44,7 @@ def _read(source: Source) -> tuple[Conversation, ...]:
     return alone(by_day(chat_id("discord", channel.get("id"), turns), turns, title))
 
 
-def _turns(source: Source) -> Iterator[Turn]:
+def _turns(source: DialogueSource) -> Iterator[Turn]:
     for number, message in enumerate(listing(source.first, "messages"), start=1):
         with record(f"message {number}"):
             if not isinstance(message, Mapping) or not isinstance(message.get("author"), Mapping):
@@ -75,4 +83,4 @@ def _words(message: Mapping[str, Any]) -> str:
     return join_texts((said, *embeds, *(f"[file: {file}]" for file in files)))
 
 
-READER = Reader(name="discord", knows=_knows, read=_read)
+READER = FormatReader(name="discord", knows=_knows, read=_read)

@@ -17,8 +17,8 @@ from tiermem.dialogue.formats.agent_turns import (
     AgentTurn,
     Author,
     Kind,
-    Place,
     Transcript,
+    TurnOrigin,
     first_records,
     mapping_in,
     objects_in,
@@ -26,7 +26,7 @@ from tiermem.dialogue.formats.agent_turns import (
     time_in,
     transcript_lines,
 )
-from tiermem.dialogue.formats.source import Reader, Source
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.messages import words_of
 from tiermem.errors import InvalidInput
@@ -43,7 +43,7 @@ _OF_PROGRAMS = (
 _CODE = re.compile(r"^Exit Code: (\d{1,9})[ \t\r]*$", re.MULTILINE)
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     if _is_header(source.first) and isinstance(source.first.get("messages"), list):
         return True
     return any(map(_is_header, first_records(source)))
@@ -53,7 +53,7 @@ def _is_header(value: Mapping[str, Any]) -> bool:
     return isinstance(value.get("sessionId"), str) and isinstance(value.get("projectHash"), str)
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     transcript = Transcript()
     header, messages = _lines(source, transcript) if source.first_line else _document(source)
     reading = _Reading(source=source, transcript=transcript, session=str(header.get("sessionId")))
@@ -63,12 +63,14 @@ def _read(source: Source) -> tuple[Conversation, ...]:
     return transcript.conversations(AGENT, source)
 
 
-def _document(source: Source) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
+def _document(source: DialogueSource) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
     messages = listing(source.first, "messages")
     return source.first, [one for one in messages if isinstance(one, Mapping)]
 
 
-def _lines(source: Source, transcript: Transcript) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
+def _lines(
+    source: DialogueSource, transcript: Transcript
+) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
     """The header of a file of lines, and its messages as they are after all changes."""
     header: Mapping[str, Any] = {}
     messages: dict[str, Mapping[str, Any]] = {}
@@ -92,7 +94,7 @@ def _lines(source: Source, transcript: Transcript) -> tuple[Mapping[str, Any], l
 class _Reading:
     """What was read so far."""
 
-    source: Source
+    source: DialogueSource
     transcript: Transcript
     session: str
     thoughts: list[str] = field(default_factory=list)
@@ -100,7 +102,7 @@ class _Reading:
     def add(self, message: Mapping[str, Any], block: int, author: Author, kind: Kind, **known: Any) -> None:
         """Add a turn of a message; `said_at` of what is known replaces the time of the message."""
         given = {"said_at": time_in(message.get("timestamp")), **known}
-        place = Place(agent=AGENT, model=text_in(message.get("model")))
+        place = TurnOrigin(agent=AGENT, model=text_in(message.get("model")))
         turn = AgentTurn(
             record=str(message.get("id")), block=block, author=author, kind=kind, place=place, **given
         )
@@ -177,4 +179,4 @@ def _outputs(result: object) -> Iterator[str]:
         yield output if output is not None else words_of(part)
 
 
-READER = Reader(name=AGENT, knows=_knows, read=_read)
+READER = FormatReader(name=AGENT, knows=_knows, read=_read)

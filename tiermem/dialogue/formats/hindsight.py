@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pagestore import Turn
 from tiermem.dialogue.formats.memories import Entry, fact_turn, first_entry, read_memories
-from tiermem.dialogue.formats.source import Reader, Source
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader
 from tiermem.dialogue.interface import Conversation
 
 _BY = "hindsight"
@@ -16,13 +16,13 @@ _KINDS = ("world", "experience", "observation", "opinion")
 _LISTS = ("items", "results")
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     first = first_entry(source, _LISTS)
     kind = first.get("fact_type", first.get("type"))
     return isinstance(first.get("text"), str) and "id" in first and kind in _KINDS
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     return read_memories(source, _LISTS, _unit)
 
 
@@ -38,4 +38,4 @@ def _unit(unit: Entry) -> tuple[str, Turn | None]:
     return _BY, fact_turn(_BY, unit.get("text"), name=unit.get("id"), at=at, known=known)
 
 
-READER = Reader(name="hindsight", knows=_knows, read=_read)
+READER = FormatReader(name="hindsight", knows=_knows, read=_read)

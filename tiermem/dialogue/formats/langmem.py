@@ -21,23 +21,23 @@ from tiermem.dialogue.formats.memories import (
     read_memories,
     session_name,
 )
-from tiermem.dialogue.formats.source import Reader, Source
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader
 from tiermem.dialogue.interface import Conversation
 
 _BY = "langmem"
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     first = first_entry(source, ["items"])
     value = first.get("value")
     return "namespace" in first and "key" in first and isinstance(value, Mapping) and "content" in value
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     return read_memories(source, ["items"], _item, owner_notes("namespaces", _namespaces(source)))
 
 
-def _namespaces(source: Source) -> list[str]:
+def _namespaces(source: DialogueSource) -> list[str]:
     """The namespaces that differ in their last part alone, which usually names a user."""
     paths = {_path(entry) for _, entry in entries(source, ["items"])}
     kinds = Counter(path[:-1] for path in paths)
@@ -68,4 +68,4 @@ def _words(content: Any) -> object:
     return "\n".join(f"{key}: {value}" for key, value in fields.items())
 
 
-READER = Reader(name="langmem", knows=_knows, read=_read)
+READER = FormatReader(name="langmem", knows=_knows, read=_read)

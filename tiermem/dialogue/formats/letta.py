@@ -14,7 +14,7 @@ from typing import Any
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, objects, record
 from tiermem.dialogue.formats.memories import fact_turn, session_name
-from tiermem.dialogue.formats.source import Reader, Source, alone, moment
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, moment
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import turn_of
@@ -23,14 +23,14 @@ from tiermem.errors import InvalidInput
 _BY = "letta"
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     first = source.first
     agents = first.get("agents")
     newer = isinstance(agents, list) and isinstance(first.get("blocks"), list)
     return newer or (isinstance(first.get("core_memory"), list) and "agent_type" in first)
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     document = source.first
     agents = listing(document, "agents") or [document]
     blocks = objects(document, "blocks")
@@ -85,4 +85,4 @@ def _block(block: object, at: object) -> Turn | None:
     return fact_turn(_BY, block.get("value") or "", name=block.get("label"), at=changed, known=known)
 
 
-READER = Reader(name="letta", knows=_knows, read=_read)
+READER = FormatReader(name="letta", knows=_knows, read=_read)

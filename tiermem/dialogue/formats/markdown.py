@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pagestore import Turn
-from tiermem.dialogue.formats.source import Reader, Source, alone
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone
 from tiermem.dialogue.formats.transcripts import ABOUT, without_front_matter
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation
@@ -26,7 +26,7 @@ _FEWEST = 2
 """Turns that make a file one of these."""
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     if source.looks_like_json:
         return False
     lines = without_front_matter(source.text).split("\n")
@@ -58,7 +58,7 @@ def _openings(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
             yield number, heading["speaker"].strip(), ""
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     lines = without_front_matter(source.text).split("\n")
     openings = list(_openings(lines))
     ends = [*(number for number, *_ in openings), len(lines)][1:]
@@ -69,4 +69,4 @@ def _read(source: Source) -> tuple[Conversation, ...]:
     return alone([identify_turns(source.session, (turn for turn in turns if turn.text), is_file_name=True)])
 
 
-READER = Reader(name="markdown", knows=_knows, read=_read)
+READER = FormatReader(name="markdown", knows=_knows, read=_read)

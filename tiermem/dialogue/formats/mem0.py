@@ -26,7 +26,7 @@ from tiermem.dialogue.formats.memories import (
     read_memories,
     session_name,
 )
-from tiermem.dialogue.formats.source import Reader, Source, alone, moment
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, moment
 from tiermem.dialogue.interface import VERSION_OF, Conversation
 from tiermem.dialogue.messages import turn_of
 from tiermem.errors import InvalidInput
@@ -39,13 +39,13 @@ TABLES = ("history", "messages")
 """What a `history.db` of Mem0 holds."""
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     first = first_entry(source, (*_LISTS, *TABLES))
     is_memory = "id" in first and isinstance(first.get("memory"), str)
     return is_memory or {"memory_id", "new_memory"} <= first.keys()
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     if "memory_id" in first_entry(source, (*_LISTS, *TABLES)):
         scopes = [row.get("session_scope") for _, row in entries(source, ["messages"], empty=True)]
         return alone(by_session(_of_database(source)), owner_notes("users", map(_user_of_scope, scopes)))
@@ -82,7 +82,7 @@ def _read_message(role: object, who: object, words: object, at: object, known: M
     return replace(turn_of(message), said_at=moment(at))
 
 
-def _of_database(source: Source) -> Iterator[tuple[str, Turn | None]]:
+def _of_database(source: DialogueSource) -> Iterator[tuple[str, Turn | None]]:
     """The messages, then every wording of the memories that were not deleted."""
     yield from read_entries(entries(source, ["messages"], empty=True), _message)
     histories: dict[str, list[Entry]] = {}
@@ -122,4 +122,4 @@ def _wording(memory: Entry) -> tuple[str, Turn | None]:
     return _BY, fact_turn(_BY, words, name=last["memory_id"], at=at, known=known)
 
 
-READER = Reader(name="mem0", knows=_knows, read=_read)
+READER = FormatReader(name="mem0", knows=_knows, read=_read)

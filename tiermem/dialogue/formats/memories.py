@@ -12,7 +12,7 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import record
-from tiermem.dialogue.formats.source import Source, alone, moment
+from tiermem.dialogue.formats.source import DialogueSource, alone, moment
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.metadata import metadata_in
@@ -27,7 +27,9 @@ ROLE = "memory"
 """Of turns that hold what a memory concluded: see `tiermem.trust.kind_of_role`."""
 
 
-def entries(source: Source, keys: Sequence[str], *, empty: bool = False) -> Iterator[tuple[str, Entry]]:
+def entries(
+    source: DialogueSource, keys: Sequence[str], *, empty: bool = False
+) -> Iterator[tuple[str, Entry]]:
     """Every entry with its location: of a list, of the lists under these keys, or one a line of JSON.
 
     An object without such a list is an entry itself, unless there may be none (`empty`).
@@ -46,7 +48,7 @@ def entries(source: Source, keys: Sequence[str], *, empty: bool = False) -> Iter
             yield from ((f"{key} {number}", entry) for entry in read)
 
 
-def first_entry(source: Source, keys: Sequence[str]) -> Entry:
+def first_entry(source: DialogueSource, keys: Sequence[str]) -> Entry:
     """The first entry that `entries` would give; nothing where there is none."""
     if not source.looks_like_json:
         return {}
@@ -93,7 +95,7 @@ def session_name(by: str, names: Iterable[object]) -> str:
 
 
 def read_memories(
-    source: Source, keys: Sequence[str], read: Any, notes: tuple[str, ...] = ()
+    source: DialogueSource, keys: Sequence[str], read: Any, notes: tuple[str, ...] = ()
 ) -> tuple[Conversation, ...]:
     """One conversation of what `read` makes of the entries of a source, each with its session."""
     return alone(by_session(read_entries(entries(source, keys), read)), notes)
@@ -118,7 +120,7 @@ def read_entries(found: Iterable[tuple[str, Entry]], read: Any) -> Iterator[tupl
             yield read(entry)
 
 
-def _is_document(source: Source) -> bool:
+def _is_document(source: DialogueSource) -> bool:
     try:
         return source.document is not None
     except InvalidInput:

@@ -18,14 +18,14 @@ from tiermem.dialogue.formats.agent_turns import (
     AgentTurn,
     Author,
     Kind,
-    Place,
     Transcript,
+    TurnOrigin,
     mapping_in,
     objects_in,
     text_in,
     time_in,
 )
-from tiermem.dialogue.formats.source import Reader, Source
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.messages import words_of
 from tiermem.dialogue.turns_file import load_json
@@ -54,13 +54,13 @@ _WITHOUT_WORDS = frozenset(
 )
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     return all(isinstance(source.first.get(table), list) for table in TABLES) or all(
         isinstance(source.first.get(table), list) for table in OLDER_TABLES
     )
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     database = source.first
     reading = _Reading(source=source)
     for session in _rows(database, "session_v2"):
@@ -111,7 +111,7 @@ class _Message:
 
     id: str
     session: str
-    place: Place
+    place: TurnOrigin
     time: Mapping[str, Any]
 
     @property
@@ -129,7 +129,7 @@ class _Message:
 class _Reading:
     """What was read so far, and the rows of the sessions by their ids."""
 
-    source: Source
+    source: DialogueSource
     sessions: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     transcript: Transcript = field(default_factory=Transcript)
 
@@ -147,7 +147,7 @@ class _Reading:
         known = self.sessions.get(session, {})
         parent = text_in(known.get("parent_id"))
         model = text_in(mapping_in(data.get("model")).get("id")) or text_in(data.get("modelID"))
-        place = Place(
+        place = TurnOrigin(
             agent=AGENT,
             agent_version=text_in(known.get("version")),
             model=model,
@@ -286,4 +286,4 @@ def _read_older_part(
         _read_part(reading, own, 0, part, "summary" if data.get("summary") is True else "reply")
 
 
-READER = Reader(name=AGENT, knows=_knows, read=_read)
+READER = FormatReader(name=AGENT, knows=_knows, read=_read)

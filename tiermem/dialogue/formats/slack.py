@@ -15,7 +15,7 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import objects, record
-from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, by_day, join_texts
 from tiermem.dialogue.identity import chat_id
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.turns_file import load_json
@@ -28,11 +28,11 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
 _MARKUP = re.compile(r"<(?P<kind>[@#!]?)(?P<of>[^<>|]{1,2000})(?:\|(?P<label>[^<>]{0,500}))?>")
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     return isinstance(source.first.get("ts"), str) and source.first.get("type") == "message"
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     turns = list(_turns(source.document, {}))
     return alone(by_day(chat_id("slack", source.own_session, turns), turns, source.session))
 
@@ -212,4 +212,4 @@ def _moment(ts: object) -> datetime:
         raise InvalidInput(f"'ts' {ts!r} is not a moment") from error
 
 
-READER = Reader(name="slack", knows=_knows, read=_read)
+READER = FormatReader(name="slack", knows=_knows, read=_read)

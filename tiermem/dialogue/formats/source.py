@@ -23,7 +23,7 @@ PACKED = (".gz", ".xz", ".zip")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class DialogueSource:
     """The text of a source, its name, and how the session of turns that name none is called.
 
     `own_session` is that name if the caller gave it, `None` if it is that of the file. `date_order` is that
@@ -87,12 +87,12 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class FormatReader:
     """One format: how a source of it is known, and how it is read."""
 
     name: Format
-    knows: Callable[[Source], bool]
-    read: Callable[[Source], tuple[Conversation, ...]]
+    knows: Callable[[DialogueSource], bool]
+    read: Callable[[DialogueSource], tuple[Conversation, ...]]
 
 
 def alone(sessions: Iterable[DialogueSession], notes: tuple[str, ...] = ()) -> tuple[Conversation, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from html import unescape
 
 from pagestore import Turn
-from tiermem.dialogue.formats.source import Reader, Source, alone
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation
 from tiermem.errors import InvalidInput
@@ -29,11 +29,11 @@ _LONGEST_NAME = 5
 """Words of a name; a longer run before a colon is a sentence."""
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     return source.text.startswith("WEBVTT") or (source.ending in (".vtt", ".srt") and "-->" in source.text)
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     return alone([identify_turns(source.session, list(_turns(source.text)), is_file_name=True)])
 
 
@@ -76,4 +76,4 @@ def _spoken(text: str) -> Iterator[tuple[str, bool]]:
                 is_first = False
 
 
-READER = Reader(name="subtitles", knows=_knows, read=_read)
+READER = FormatReader(name="subtitles", knows=_knows, read=_read)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from tiermem.dialogue.date_order import DateOrder, decide_order, numeric_date
 from tiermem.dialogue.error_location import record
-from tiermem.dialogue.formats.source import Reader, Source, alone
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.messages import SPEAKER_KEYS, TEXT_KEYS, TIME_KEYS
 from tiermem.dialogue.times import parse_time
@@ -28,11 +28,11 @@ _OTHER_NAMES = {
 """What columns are called elsewhere, and the field of a message that they are."""
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     return source.ending in (".csv", ".tsv")
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     rows = list(_rows(source))
     dates = [found[0] for _, row in rows if (found := numeric_date(row.get(_time_key(row), ""))) is not None]
     decided = decide_order(dates, source.date_order)
@@ -58,7 +58,7 @@ def _with_iso_time(row: dict[str, str], order: DateOrder) -> dict[str, str]:
     return row if moment is None else {**row, key: moment.isoformat()}
 
 
-def _rows(source: Source) -> Iterator[tuple[str, dict[str, str]]]:
+def _rows(source: DialogueSource) -> Iterator[tuple[str, dict[str, str]]]:
     header = source.text.partition("\n")[0]
     delimiter = max("\t;,", key=header.count)
     rows = csv.reader(io.StringIO(source.text, newline=""), delimiter=delimiter, strict=True)
@@ -95,4 +95,4 @@ def _field(column: str) -> str:
     return _OTHER_NAMES.get(name, name)
 
 
-READER = Reader(name="csv", knows=_knows, read=_read)
+READER = FormatReader(name="csv", knows=_knows, read=_read)

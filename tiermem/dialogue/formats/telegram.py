@@ -12,7 +12,15 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, record
-from tiermem.dialogue.formats.source import Reader, Source, alone, by_day, join_texts, moment, title_of
+from tiermem.dialogue.formats.source import (
+    DialogueSource,
+    FormatReader,
+    alone,
+    by_day,
+    join_texts,
+    moment,
+    title_of,
+)
 from tiermem.dialogue.identity import chat_id
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.errors import InvalidInput
@@ -20,7 +28,7 @@ from tiermem.errors import InvalidInput
 _KINDS = ("media_type", "photo", "file", "location_information", "poll", "contact_information")
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     chats = source.first.get("chats")
     if isinstance(chats, Mapping) and isinstance(chats.get("list"), list):
         return True
@@ -29,7 +37,7 @@ def _knows(source: Source) -> bool:
     return isinstance(first, Mapping) and "date" in first and ("from" in first or "actor" in first)
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     first = source.first
     if not isinstance(first.get("chats"), Mapping):
         return alone(_chat(first, 1, source.session))
@@ -106,4 +114,4 @@ def _text(text: object) -> str:
     )
 
 
-READER = Reader(name="telegram", knows=_knows, read=_read)
+READER = FormatReader(name="telegram", knows=_knows, read=_read)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tiermem.dialogue.formats.source import Reader, Source, alone
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.transcript import parse_transcript
 from tiermem.errors import InvalidInput
@@ -29,7 +29,7 @@ capital.
 """
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     try:
         text = without_front_matter(source.text)
         return alone(*parse_transcript(text, source.session, source.date_order))
@@ -50,4 +50,4 @@ def without_front_matter(text: str) -> str:
     return "\n".join([*[""] * (end + 1), *lines[end + 1 :]])
 
 
-READER = Reader(name="transcript", knows=lambda source: not source.looks_like_json, read=_read)
+READER = FormatReader(name="transcript", knows=lambda source: not source.looks_like_json, read=_read)

@@ -18,7 +18,7 @@ from typing import Literal
 from pagestore import Turn
 from tiermem.dialogue.date_order import DateOrder, NumericDate, decide_order
 from tiermem.dialogue.error_location import record
-from tiermem.dialogue.formats.source import Reader, Source, alone, by_day
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, by_day
 from tiermem.dialogue.identity import chat_id
 from tiermem.dialogue.interface import Conversation
 from tiermem.errors import InvalidInput
@@ -117,7 +117,7 @@ class _Message:
     rest: list[str] = field(default_factory=list)
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     first = next((line for line in source.text.split("\n") if line.strip()), "")
     stamp = _stamp(first)
     if stamp is None or not stamp[0].startswith("["):
@@ -150,7 +150,7 @@ def _half(stamp: re.Match[str]) -> Literal["am", "pm"] | None:
     return "am" if written in HALVES["am"] else "pm"
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     messages = list(_messages(source.text))
     decided = decide_order([message.date for message in messages], source.date_order)
     order = decided.order if decided is not None else "dmy"
@@ -258,4 +258,4 @@ def _moment(message: _Message, order: DateOrder) -> datetime:
 _NOON = 12
 
 
-READER = Reader(name="whatsapp", knows=_knows, read=_read)
+READER = FormatReader(name="whatsapp", knows=_knows, read=_read)

@@ -23,7 +23,7 @@ from tiermem.dialogue.formats.memories import (
     read_entries,
     session_name,
 )
-from tiermem.dialogue.formats.source import Reader, Source, alone, moment
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, moment
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.metadata import metadata_in
 from tiermem.errors import InvalidInput
@@ -35,7 +35,7 @@ _WRITTEN = "tool"
 """The role of an episode that is a text or JSON, which has no speaker."""
 
 
-def _knows(source: Source) -> bool:
+def _knows(source: DialogueSource) -> bool:
     first = first_entry(source, _LISTS)
     return _is_edge(first) or _is_episode(first) or _is_message(first)
 
@@ -52,12 +52,12 @@ def _is_message(entry: Entry) -> bool:
     return isinstance(entry.get("content"), str) and "role" in entry and "thread_uuid" in entry
 
 
-def _read(source: Source) -> tuple[Conversation, ...]:
+def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     graphs = [entry.get("group_id") or entry.get("graph_uuid") for _, entry in entries(source, _LISTS)]
     return alone(by_session(_turns(source)), owner_notes("graphs", graphs))
 
 
-def _turns(source: Source) -> Iterator[tuple[str, Turn | None]]:
+def _turns(source: DialogueSource) -> Iterator[tuple[str, Turn | None]]:
     for where, entry in entries(source, _LISTS):
         if _is_edge(entry):
             yield from read_entries([(where, entry)], _edge)
@@ -130,4 +130,4 @@ def _speakers(entry: Entry, content: str) -> list[tuple[str, str | None, str]]:
     return found
 
 
-READER = Reader(name="zep", knows=_knows, read=_read)
+READER = FormatReader(name="zep", knows=_knows, read=_read)

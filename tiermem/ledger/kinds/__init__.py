@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tiermem.ledger.kind import Entry, Kind
+from tiermem.ledger.kind import Kind, LedgerEntry
 from tiermem.ledger.kinds import (
     answered,
     bounded,
@@ -51,7 +51,7 @@ KINDS: Mapping[str, Kind[Any]] = {
 """Every kind by what the log calls it. Records of others are skipped: a newer version wrote them."""
 
 
-def kind_of(entry: Entry) -> Kind[Any]:
+def kind_of(entry: LedgerEntry) -> Kind[Any]:
     """The kind of an entry; raises `TypeError` for one that is none of `KINDS`."""
     for kind in KINDS.values():
         if kind.entry is type(entry):

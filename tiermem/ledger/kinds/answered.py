@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pagestore import Record, Span
 from tiermem.ledger.entry_texts import entry_texts, values_in
 from tiermem.ledger.folds import AnswerInfo, Folds
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.ledger.kinds.spent import Spent
 from tiermem.model import Answer, Finding, Trace
 
@@ -19,7 +19,7 @@ _LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered(Entry):
+class Answered(LedgerEntry):
     """An answer with its trace, and the findings it leaves pending."""
 
     answer: Answer
@@ -53,7 +53,7 @@ def _fold(entry: Answered, record: Record, folds: Folds) -> None:
     folds.put_findings(entry.findings)
 
 
-def _may_stay(entry: Answered, goes: WhatGoes, past: Past) -> Entry:
+def _may_stay(entry: Answered, goes: WhatGoes, past: Past) -> LedgerEntry:
     trace = entry.answer.trace
     shown = {one.unit_id for one in trace.candidates} | {one.unit_id for one in entry.answer.citations}
     if (

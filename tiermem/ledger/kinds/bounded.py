@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, stays
+from tiermem.ledger.kind import Kind, LedgerEntry, stays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounded(Entry):
+class Bounded(LedgerEntry):
     """From here on an index holds no more than `hot_units` units; the newest of these records counts."""
 
     hot_units: int

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.model import Named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChatTitle(Entry):
+class ChatTitle(LedgerEntry):
     """From here on a chat is called `title`, "" once it was erased. `agent` is that of the imported turns."""
 
     chat: Named

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds, MergedInto
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.model import Named, SummaryUnit, UnitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Consolidated(Entry):
+class Consolidated(LedgerEntry):
     """A unit in place of some that state the same: in the words of one, with the spans of all.
 
     It supersedes them, and all that they supersede; retiring it brings them back. `reason` is made by code.

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from pagestore import PageId, Record
 from tiermem.ledger.folds import Folds, PageSummary
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.model import Named, Rejected, SummaryUnit, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distilled(Entry):
+class Distilled(LedgerEntry):
     """What became of one sealed page: units that link to it, claims that do not, literals no unit kept.
 
     `literals` is how many there were to keep. `worded` is how many claims could not be confirmed: of these

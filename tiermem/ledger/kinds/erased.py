@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, stays
+from tiermem.ledger.kind import Kind, LedgerEntry, stays
 from tiermem.model import AnswerId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Erased(Entry):
+class Erased(LedgerEntry):
     """The erasing that record `intent` announced is done, in the index as well.
 
     It counts; of answers alone it keeps the ids, which tell nothing, so that an audit can say what happened.

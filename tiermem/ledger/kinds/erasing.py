@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from pagestore import PageId, Record, SessionId
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +16,7 @@ class TurnAt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Erasing(Entry):
+class Erasing(LedgerEntry):
     """These turns, and all that rests on them, are to go. Written before the first of it does.
 
     `whole_sessions` go with what was asked of them, `whole_space` with everything.

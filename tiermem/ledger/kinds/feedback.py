@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.model import AnswerId, Named
 from tiermem.salience import Judgement, Outcome, Share, TurnShare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Feedback(Entry):
+class Feedback(LedgerEntry):
     """An outcome that somebody reported, of an answer or of sources, and the credit of each unit.
 
     `turns` have the credit of words on which no unit rested. The newest of an answer counts. `by` is the

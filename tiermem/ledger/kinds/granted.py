@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, stays
+from tiermem.ledger.kind import Kind, LedgerEntry, stays
 from tiermem.model import Named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Granted(Entry):
+class Granted(LedgerEntry):
     """From here on `agent` may see what is of agent `to_see` (`"*"`: of every agent); not so, with `not
     given`.
     """

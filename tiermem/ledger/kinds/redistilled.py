@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 
 from pagestore import PageId, Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.ledger.kinds.distilled import rejected_left
 from tiermem.model import Named, Rejected, SummaryUnit, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Redistilled(Entry):
+class Redistilled(LedgerEntry):
     """What another look at a distilled page added, with what it had lost (`hints`). It takes nothing away.
 
     `omissions` are the literals that the page's units do not keep even now.

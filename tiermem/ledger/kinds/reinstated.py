@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.model import UnitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reinstated(Entry):
+class Reinstated(LedgerEntry):
     """Units that were retired and hold again, why ever; what they supersede no longer does."""
 
     unit_ids: tuple[UnitId, ...]

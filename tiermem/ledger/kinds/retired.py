@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.model import UnitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retired(Entry):
+class Retired(LedgerEntry):
     """Units that no longer hold, say because their words were erased; what they superseded returns."""
 
     unit_ids: tuple[UnitId, ...]

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from pagestore import PageId, Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.model import Named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetAside(Entry):
+class SetAside(LedgerEntry):
     """A step raised something unexpected on a page, and goes on without it; the newest of a step counts.
 
     `reason` tells error, place and message; `None` when the page went through after all, or is to be tried

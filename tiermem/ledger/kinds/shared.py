@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.model import UnitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shared(Entry):
+class Shared(LedgerEntry):
     """From here on everybody may see these units, as they read; not so, with `not given`."""
 
     unit_ids: tuple[UnitId, ...]

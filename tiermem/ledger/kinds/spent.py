@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, stays
+from tiermem.ledger.kind import Kind, LedgerEntry, stays
 from tiermem.model import Named, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent(Entry):
+class Spent(LedgerEntry):
     """What was paid for work that left no other entry: it failed, or it only looked."""
 
     step: Named

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.model import SummaryUnit, UnitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stated(Entry):
+class Stated(LedgerEntry):
     """A unit that somebody stated word for word, in a turn of its own, and the units that it corrects.
 
     Of what is corrected the words are no evidence any more; of what is superseded by newer words they are.

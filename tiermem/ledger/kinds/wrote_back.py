@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from pagestore import Record
 from tiermem.ledger.folds import Folds
-from tiermem.ledger.kind import Entry, Kind, Past, WhatGoes
+from tiermem.ledger.kind import Kind, LedgerEntry, Past, WhatGoes
 from tiermem.ledger.kinds.spent import Spent
 from tiermem.model import SummaryUnit, UnitId, Usage, WriteBack
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WroteBack(Entry):
+class WroteBack(LedgerEntry):
     """The decision on one finding. `unit` is the added or the merged one (same id, next revision).
 
     What findings cost together (verifying those of one answer) is in the first of them. `shown` are the
@@ -36,7 +36,7 @@ def _fold(entry: WroteBack, record: Record, folds: Folds) -> None:
         folds.put_unit(entry.unit, record.seq)
 
 
-def _may_stay(entry: WroteBack, goes: WhatGoes, past: Past) -> Entry | None:
+def _may_stay(entry: WroteBack, goes: WhatGoes, past: Past) -> LedgerEntry | None:
     decision, unit = entry.write_back, entry.unit
     spent = Spent(step="write-back", usage=entry.usage) if entry.usage.calls else None
     if goes.everything:

@@ -24,7 +24,7 @@ _CANDIDATES: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnLine:
+class TurnRange:
     """The range of a turn's words in the passage (half open), and how far into the turn they begin."""
 
     start: int
@@ -37,7 +37,7 @@ class ReadingPassage:
     """The text, and the range of each turn's words in it, in the order given."""
 
     text: str
-    lines: tuple[TurnLine, ...]
+    lines: tuple[TurnRange, ...]
 
 
 def passage_of(question: str, turns: Sequence[SaidTurn], *, longest: int = _LONGEST) -> ReadingPassage:
@@ -45,14 +45,14 @@ def passage_of(question: str, turns: Sequence[SaidTurn], *, longest: int = _LONG
     `longest` characters.
     """
     parts: list[str] = []
-    lines: list[TurnLine] = []
+    lines: list[TurnRange] = []
     length = 0
     for turn in turns[:READ]:
         header = f"{heading(turn)}: "
         offset = _beginning(question, turn.text, longest)
         words = turn.text[offset : offset + longest]
         start = length + len(header)
-        lines.append(TurnLine(start=start, end=start + len(words), offset=offset))
+        lines.append(TurnRange(start=start, end=start + len(words), offset=offset))
         parts.append(f"{header}{words}\n")
         length += len(parts[-1])
     return ReadingPassage(text="".join(parts), lines=tuple(lines))

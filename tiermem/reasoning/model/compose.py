@@ -13,11 +13,11 @@ from tiermem.model import Evidence
 from tiermem.reasoning.interface import Draft
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask, shown_numbers
-from tiermem.reasoning.model.fields import Reply, Texts, Words
+from tiermem.reasoning.model.fields import CheckedReply, Texts, Words
 from tiermem.text.question import Question
 
 
-class ComposeReply(Reply):
+class ComposeReply(CheckedReply):
     """The answer in words, and what of it is missing."""
 
     answer: str

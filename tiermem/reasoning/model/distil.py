@@ -10,10 +10,10 @@ from tiermem.llm.interface import LanguageModel
 from tiermem.model import Claim
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import UNSTATED, ask, room_for
-from tiermem.reasoning.model.fields import Date, Quotes, Reply, Share, Words, quotes_of
+from tiermem.reasoning.model.fields import CheckedReply, Date, Quotes, Share, Words, quotes_of
 
 
-class DistilledFact(Reply):
+class DistilledFact(CheckedReply):
     """One fact of a page."""
 
     fact: str
@@ -23,7 +23,7 @@ class DistilledFact(Reply):
     importance: Share = None
 
 
-class DistilReply(Reply):
+class DistilReply(CheckedReply):
     """What pages tell."""
 
     facts: list[DistilledFact]

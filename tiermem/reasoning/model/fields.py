@@ -64,7 +64,7 @@ Quotes = Annotated[
 """The words something rests on; a bare text is one of them, and the singular name is understood."""
 
 
-class Reply(BaseModel):
+class CheckedReply(BaseModel):
     """What every reply is: checked strictly, never changed, with more fields than asked for ignored."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")

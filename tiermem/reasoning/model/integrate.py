@@ -10,11 +10,11 @@ from tiermem.model import Claim, Evidence
 from tiermem.reasoning.interface import Integrated, PageView
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask, room_for
-from tiermem.reasoning.model.fields import Date, Quotes, Reply, quotes_of
+from tiermem.reasoning.model.fields import CheckedReply, Date, Quotes, quotes_of
 from tiermem.text.question import Question
 
 
-class FoundFact(Reply):
+class FoundFact(CheckedReply):
     """One fact that helps to answer the question."""
 
     fact: str
@@ -22,7 +22,7 @@ class FoundFact(Reply):
     event_at: Date = None
 
 
-class IntegrateReply(Reply):
+class IntegrateReply(CheckedReply):
     """What pages give for a question."""
 
     linked_facts: list[FoundFact]

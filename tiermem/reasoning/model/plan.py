@@ -13,11 +13,11 @@ from tiermem.model import Evidence, Search
 from tiermem.reasoning.interface import Planned
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask
-from tiermem.reasoning.model.fields import Reply, Words
+from tiermem.reasoning.model.fields import CheckedReply, Words
 from tiermem.text.question import Question
 
 
-class SearchCommand(Reply):
+class SearchCommand(CheckedReply):
     """One look-up. MEM0_SEARCH is the published name of SEMANTIC_SEARCH."""
 
     type: str = Field(json_schema_extra={"enum": ["SEMANTIC_SEARCH", "KEYWORD_SEARCH"]})
@@ -25,7 +25,7 @@ class SearchCommand(Reply):
     keywords: list[str] | None = None
 
 
-class PlanReply(Reply):
+class PlanReply(CheckedReply):
     """Stop, or look further."""
 
     decision: Literal["DONE", "SEARCH"]

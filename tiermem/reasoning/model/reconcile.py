@@ -12,10 +12,10 @@ from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask, shown_numbers
-from tiermem.reasoning.model.fields import Reply, Words
+from tiermem.reasoning.model.fields import CheckedReply, Words
 
 
-class ReconcileReply(Reply):
+class ReconcileReply(CheckedReply):
     """What to do with a fact, given its nearest entries."""
 
     operation: str = Field(json_schema_extra={"enum": ["ADD", "UPDATE", "SKIP"]})

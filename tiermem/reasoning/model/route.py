@@ -11,13 +11,13 @@ from tiermem.llm.interface import LanguageModel
 from tiermem.model import Decision, Evidence
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask
-from tiermem.reasoning.model.fields import Reply, Share, Words
+from tiermem.reasoning.model.fields import CheckedReply, Share, Words
 from tiermem.text.question import Question
 
 _ROUTER = "llm"
 
 
-class RouteReply(Reply):
+class RouteReply(CheckedReply):
     """S: the summaries hold the answer. R: read the pages."""
 
     thinking: Words = None

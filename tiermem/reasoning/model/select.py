@@ -13,10 +13,10 @@ from tiermem.llm.interface import LanguageModel
 from tiermem.model import LinkedFact
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask, shown_numbers
-from tiermem.reasoning.model.fields import Reply
+from tiermem.reasoning.model.fields import CheckedReply
 
 
-class SelectReply(Reply):
+class SelectReply(CheckedReply):
     """The facts worth keeping; a bare array of numbers is taken for this object."""
 
     selected: list[int]

@@ -31,7 +31,7 @@ _RELEASE: LiteralString = (
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
-class Claims:
+class DatabaseClaims:
     """The work that this process has claimed in a database. Any thread may call it."""
 
     def __init__(

@@ -25,7 +25,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from pagestore.errors import Full, Inaccessible, Locked, NewerFormat, NotAStore, OlderFormat
 from tiermem.errors import InvalidInput
 from tiermem.shared import SharedByKey
-from tiermem.storage.postgres.claims import Claims
+from tiermem.storage.postgres.claims import DatabaseClaims
 
 Row = tuple[Any, ...]
 Connection = psycopg.Connection[Row]
@@ -83,7 +83,7 @@ class Database:
         self.name = f"the PostgreSQL database {options.get('dbname')!r} on {_server(options)}"
         with self.translating(), psycopg.connect(**options) as connection:
             self._migrate(connection, read_only=read_only, create=create)
-        self._claims = Claims(options, self.translating)
+        self._claims = DatabaseClaims(options, self.translating)
         # Two pools: who waits for a connection to read may hold a lock that a writer with a connection needs.
         # And a third one: long transactions keep no other from writing, and need the log while they last.
         self._has_timed_out = self._has_failed_to_connect = False
@@ -156,7 +156,7 @@ class Database:
         return transaction
 
     @property
-    def claims(self) -> Claims:
+    def claims(self) -> DatabaseClaims:
         """The work that this process has claimed in the database."""
         self._refuse_after_a_fork()
         return self._claims
