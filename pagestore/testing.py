@@ -588,19 +588,24 @@ class PageLogContract:
         log.erase(sealed, page.lines[0].seq, "asked to")
         assert turns_on(log.page(sealed)) == [None, *turns[1:]]
 
-    def test_pages_are_of_one_agent_each_or_of_none(self, log: PageLog) -> None:
+    def _open_pages_of_agents(self, log: PageLog) -> dict[str | None, Page]:
         ann, ben = replace(said("one"), agent="ann"), replace(said("two"), agent="ben")
         log.append(S1, [ann, ben, said("three"), replace(ann, text="four")])
-        opened = {
-            page.agent: page for page in (log.open_page(S1, one) for one in ("ann", "ben", None)) if page
-        }
+        pages = (log.open_page(S1, agent) for agent in ("ann", "ben", None))
+        return {page.agent: page for page in pages if page}
+
+    def test_open_pages_are_of_one_agent_each_or_of_none(self, log: PageLog) -> None:
+        opened = self._open_pages_of_agents(log)
         assert [turn.text for turn in turns_on(opened["ann"]) if turn] == ["one", "four"]
-        assert turns_on(opened["ben"]) == [ben]
+        assert turns_on(opened["ben"]) == [replace(said("two"), agent="ben")]
         assert turns_on(opened[None]) == [said("three")]
         assert len({page.id for page in opened.values()}) == 3
         assert {(info.id, info.agent) for info in log.filling()} == {
             (page.id, page.agent) for page in opened.values()
         }
+
+    def test_sealed_pages_are_of_one_agent_each_or_of_none(self, log: PageLog) -> None:
+        opened = self._open_pages_of_agents(log)
         sealed = [log.page(page_id) for page_id in log.seal(S1)]
         assert {(page.agent, page.number) for page in sealed} == {("ann", 1), ("ben", 1), (None, 1)}
         assert [(info.id, info.agent) for info in log.pages(S1)] == [(one.id, one.agent) for one in sealed]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pagestore import Page, PageInfo, SpaceId
-from tiermem.ledger import EVERYTHING_SEEN, AnswerInfo, PageSummary, Tier1, Visibility
+from tiermem.ledger import EVERYTHING_SEEN, AnswerInfo, PageSummary, SetAside, Tier1, Visibility
 from tiermem.model import Budget, StepUsage, Usage, merge_owners
 
 _SHOWN = 20
@@ -92,11 +92,7 @@ def stats(
     `reads_pages` says that questions may have pages read, which needs a model.
     """
     answers = tuple(filter(sees.answer, tier1.answers.values()))
-    ids = {info.id for info in sealed}
-    pages = [page for page in tier1.pages.values() if sees.all or page.page_id in ids]
-    aside = [one for one in tier1.aside if sees.all or one.page_id in ids]
-    cold = (tier1.unit(unit_id) for unit_id in tier1.cold if tier1.is_active(unit_id))
-    given = {answer.id for answer in answers}
+    pages, set_aside = _visible_pages(tier1, sealed, sees)
     escalated, saved = _count_unread(answers) if reads_pages else (None, None)
     return Stats(
         space=space,
@@ -107,15 +103,15 @@ def stats(
         pages=len(sealed),
         pages_open=len(filling),
         pages_pending=len(sealed) - len(pages),
-        pages_aside=len({one.page_id for one in aside}),
+        pages_aside=len({one.page_id for one in set_aside}),
         index_pending=index_pending,
         units=sum(map(sees.unit, tier1.units())),
-        units_cold=sum(unit is not None and sees.unit(unit) for unit in cold),
+        units_cold=_count_cold(tier1, sees),
         claims_rejected=sum(page.rejected for page in pages),
         claims_worded=sum(page.worded for page in pages),
         omissions=sum(len(page.omissions) for page in pages),
         omissions_per_literal=_rate(pages),
-        findings_pending=sum(sees.all or one.answer_id in given for one in tier1.pending.values()),
+        findings_pending=_count_pending(tier1, answers, sees),
         answers=len(answers),
         answered_from_recall=sum(a.route == "ANSWER" and not a.abstained for a in answers),
         escalated=escalated,
@@ -128,9 +124,30 @@ def stats(
         usage=usage,
         spent_today=spent_today,
         daily=daily,
-        problems=(*map(str, aside[-_SHOWN:]), *problems),
+        problems=(*map(str, set_aside[-_SHOWN:]), *problems),
         agents=merge_owners((one.agent for one in sealed), (one.agent for one in filling)),
     )
+
+
+def _visible_pages(
+    tier1: Tier1, sealed: Iterable[PageInfo], sees: Visibility
+) -> tuple[list[PageSummary], list[SetAside]]:
+    """The summaries of sealed pages and the steps that failed on them; of every page where all is seen."""
+    ids = {info.id for info in sealed}
+    pages = [page for page in tier1.pages.values() if sees.all or page.page_id in ids]
+    return pages, [one for one in tier1.aside if sees.all or one.page_id in ids]
+
+
+def _count_cold(tier1: Tier1, sees: Visibility) -> int:
+    """How many units that hold and are not in the index may be seen."""
+    units = (tier1.unit(unit_id) for unit_id in tier1.cold if tier1.is_active(unit_id))
+    return sum(unit is not None and sees.unit(unit) for unit in units)
+
+
+def _count_pending(tier1: Tier1, answers: Iterable[AnswerInfo], sees: Visibility) -> int:
+    """How many findings of these answers wait to be decided on; of every answer where all is seen."""
+    ids = {answer.id for answer in answers}
+    return sum(sees.all or one.answer_id in ids for one in tier1.pending.values())
 
 
 def _count_unread(answers: Sequence[AnswerInfo]) -> tuple[int, int]:

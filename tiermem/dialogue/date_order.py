@@ -106,15 +106,20 @@ def _reasons(dates: Sequence[NumericDate]) -> Iterator[DecidedOrder]:
         yield DecidedOrder(order="dmy", reason="in the other order the days are far apart")
     if months * _CLOSER < days:
         yield DecidedOrder(order="mdy", reason="in the other order the days are far apart")
-    is_padded = any(one.is_padded for one in dates)
-    if any(one.has_half for one in dates) and not is_padded:
+    if not any(one.is_padded for one in dates):
+        yield from _signs_of_the_usa(dates)
+    yield DecidedOrder(order="dmy", reason="the file leaves it open (--date-order mdy reads it otherwise)")
+
+
+def _signs_of_the_usa(dates: Sequence[NumericDate]) -> Iterator[DecidedOrder]:
+    """Reasons to read dates without leading zeros, whose order the numbers leave open, as in the USA."""
+    if any(one.has_half for one in dates):
         yield DecidedOrder(
             order="mdy", reason="the file leaves it open, and has am and pm and no leading zeros"
         )
     is_short = all(one.mark == "/" and one.numbers[2] < 100 for one in dates)
-    if is_short and not is_padded and any(one.has_padded_hour for one in dates):
+    if is_short and any(one.has_padded_hour for one in dates):
         yield DecidedOrder(order="mdy", reason="the file leaves it open, and writes dates as in the USA")
-    yield DecidedOrder(order="dmy", reason="the file leaves it open (--date-order mdy reads it otherwise)")
 
 
 _ORDERS: tuple[DateOrder, ...] = ("dmy", "mdy")

@@ -376,17 +376,7 @@ class Ledger:
         newest = self._newest
         if not besides and newest.seq == after and self._keeps and self._keeps.head_at_hand() == after:
             return Changes(units=(), cold=(), pages=(), filling=(), upto=newest)
-
-        def said() -> tuple[History, Sequence[OpenInfo], Sequence[PageInfo]]:
-            # The head is read first: what is said or sealed meanwhile is listed as well, and only done twice.
-            # Open pages are read before sealed ones: a page that seals in between is in both, never in none.
-            with self._recording:
-                upto = self._log.history() or History()
-                if self._shares is not None and self._shares.is_shared:
-                    self._queue_entries()
-            return upto, self._log.filling(), self._log.pages()
-
-        upto, filling, pages = await self._blocking(said)
+        upto, filling, pages = await self._blocking(self._list_pages)
         self._newest = upto
         newer = tuple(takewhile(lambda page: page.seq > after, reversed(pages)))[::-1]
         older = pages[: len(pages) - len(newer)] if besides else ()
@@ -404,6 +394,16 @@ class Ledger:
             filling=tuple(page for page in filling if page.seq > after or page.id in besides),
             upto=upto,
         )
+
+    def _list_pages(self) -> tuple[History, Sequence[OpenInfo], Sequence[PageInfo]]:
+        """The head of the log, its open pages and its sealed ones."""
+        # The head is read first: what is said or sealed meanwhile is listed as well, and only done twice.
+        # Open pages are read before sealed ones: a page that seals in between is in both, never in none.
+        with self._recording:
+            upto = self._log.history() or History()
+            if self._shares is not None and self._shares.is_shared:
+                self._queue_entries()
+        return upto, self._log.filling(), self._log.pages()
 
     async def begins_with(self, past: History) -> bool:
         """Whether this log, up to record `past.seq`, is the one that `past` was taken of."""

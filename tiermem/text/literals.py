@@ -13,7 +13,7 @@ from datetime import date, datetime
 from functools import lru_cache
 from unicodedata import decimal
 
-from pagestore import Page, Span
+from pagestore import Page, Span, Turn
 from tiermem.text.dates import MONTHS, WEEKDAYS, DateMention, resolve_dates, without_dates
 from tiermem.text.long_runs import blank_runs
 from tiermem.text.rare import COMMON, rare_words
@@ -280,36 +280,47 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
     64 % of the literals (3.2 of 8.8 a page are lost) and 71 % of the rare words (2.5 of 8.8), of all content
     words 46 %. Of the rare words lost 2.8 % are in an expected answer.
     """
-    units = list(unit_texts)
-    unit_numbers = {number for text in units for number in numbers(text)}
-    unit_runs = [words(text) for text in units]
-    unit_words = {stem(word) for run in unit_runs for word in run}
-    unit_texts_in_words = [f" {' '.join(run)} " for run in unit_runs]
-    unit_dates = {(kept.first, kept.last) for text in units for kept in resolve_dates(text, None)}
-    denied = [frozenset(map(stem, words(text))) for text in units if is_negated(text)]
-    lost: list[str] = []
-    has_names = not _is_german(page)
-    for turn in (line.turn for line in page.lines if line.turn is not None):
+    kept, has_names = _UnitWords(list(unit_texts)), not _is_german(page)
+    turns = (line.turn for line in page.lines if line.turn is not None)
+    return tuple(
+        dict.fromkeys(text for turn in turns for text in kept.missing_literals(turn, has_names=has_names))
+    )
+
+
+class _UnitWords:
+    """The numbers, dates, words and negated statements that the units of a page keep."""
+
+    def __init__(self, units: Sequence[str]) -> None:
+        runs = [words(text) for text in units]
+        self._numbers = {number for text in units for number in numbers(text)}
+        self._stems = {stem(word) for run in runs for word in run}
+        self._texts = [f" {' '.join(run)} " for run in runs]
+        self._dates = {(kept.first, kept.last) for text in units for kept in resolve_dates(text, None)}
+        self._denied = [frozenset(map(stem, words(text))) for text in units if is_negated(text)]
+
+    def missing_literals(self, turn: Turn, *, has_names: bool) -> Iterator[str]:
+        """The literals and rare words of a turn that no unit keeps, names only with `has_names`."""
         said = blank_runs(turn.text)
         found = literals(said, turn.said_at)
-        lost += [f"number: {number}" for number in sorted(found.numbers - unit_numbers)]
-        lost += [
-            f"date: {mention.text.rstrip('.')}" for mention in found.dates
-            if not any(first <= mention.first and mention.last <= last for first, last in unit_dates)
-            and not any(f" {' '.join(words(mention.text))} " in text for text in unit_texts_in_words)
-        ]  # fmt: skip
-        lost += [
-            f"name: {name}"
-            for name in found.names
-            if has_names and (stems := {stem(word) for word in words(name)}) - unit_words and stems - COMMON
-        ]
-        lost += [
-            f"word: {word}"
-            for word in _plain_words(turn.speaker, said, found)
-            if stem(word) not in unit_words
-        ]
-        lost += [f"negation: {text}" for text in found.negations if not _repeats_denied(text, denied)]
-    return tuple(dict.fromkeys(lost))
+        yield from (f"number: {number}" for number in sorted(found.numbers - self._numbers))
+        for mention in found.dates:
+            if not self._has_date(mention):
+                yield f"date: {mention.text.rstrip('.')}"
+        for name in found.names if has_names else ():
+            stems = {stem(word) for word in words(name)}
+            if stems - self._stems and stems - COMMON:
+                yield f"name: {name}"
+        for word in _plain_words(turn.speaker, said, found):
+            if stem(word) not in self._stems:
+                yield f"word: {word}"
+        for text in found.negations:
+            if not _repeats_denied(text, self._denied):
+                yield f"negation: {text}"
+
+    def _has_date(self, mention: DateMention) -> bool:
+        """Whether a unit holds the days of a date or its words."""
+        days = any(first <= mention.first and mention.last <= last for first, last in self._dates)
+        return days or any(f" {' '.join(words(mention.text))} " in text for text in self._texts)
 
 
 def page_literals(page: Page) -> tuple[str, ...]:

@@ -69,13 +69,19 @@ def find_quotes(quotes: Sequence[str], pages: Sequence[Page]) -> list[tuple[str,
     anchors = [place for places in found.values() for place in places]
     for quote, parts in wanted:
         if quote not in found and parts:
-            near = [place for page in pages for place in _places(parts, page, short=True)]
-            next_to_others = (place for place in near if any(_next_to(place, other) for other in anchors))
-            others = near[:MAX_PLACES] if _count_words(quote) > 1 else []
-            places = list(islice(next_to_others, MAX_PLACES))
-            places = places or [replace(place, short=True) for place in others]
+            short = [place for page in pages for place in _places(parts, page, short=True)]
+            places = _choose_places(quote, short, anchors)
             found |= {quote: places} if places else {}
     return [(quote, found[quote]) for quote, _ in wanted if quote in found]
+
+
+def _choose_places(
+    quote: str, places: Sequence[QuotePlace], anchors: Sequence[QuotePlace]
+) -> list[QuotePlace]:
+    """Of the places of a short quote those next to other quotes; without any, all if it has several words."""
+    next_to_others = (place for place in places if any(_next_to(place, other) for other in anchors))
+    others = places[:MAX_PLACES] if _count_words(quote) > 1 else []
+    return list(islice(next_to_others, MAX_PLACES)) or [replace(place, short=True) for place in others]
 
 
 def touched_turns(spans: Iterable[Span], pages: Sequence[Page]) -> list[Turn]:

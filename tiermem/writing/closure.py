@@ -31,7 +31,7 @@ from tiermem.ledger.entries import decode_body, encode
 from tiermem.ledger.entry_texts import paid_for, values_in
 from tiermem.ledger.kind import Past
 from tiermem.ledger.kinds import kind_of
-from tiermem.model import Claim, SummaryUnit
+from tiermem.model import Claim, SummaryUnit, Term
 from tiermem.proof import in_words_of, is_still_supported, stems_of_turns
 from tiermem.text import omissions, page_literals
 from tiermem.text.fingerprints import Fingerprints
@@ -96,11 +96,9 @@ class ErasedTurns:
 
         `shown`: whether whoever worded it was shown the turns, or what goes with them.
         """
-        terms = [term for one in unit.derivations for term in one.terms]
         values = [one.value for one in unit.derivations]
-        if self.everything or self.repeated_in([unit.text, *values, *(term.text for term in terms)]):
-            return None
-        if any(self.touches(span) for term in terms for span in term.spans):
+        terms = [term for one in unit.derivations for term in one.terms]
+        if self.everything or self.repeated_in([unit.text, *values]) or any(map(self._has_term, terms)):
             return None
         beside = any(span.page_id in self.pages for span in unit.spans)
         if not beside and not shown:
@@ -118,6 +116,10 @@ class ErasedTurns:
         pages = _pages_of(left, self.after)
         borrowed = self._stems.intersection(stems(left.text)) - stems_of_turns(left.spans, pages)
         return left if not borrowed and in_words_of(left.text, pages, computed=values) else None
+
+    def _has_term(self, term: Term) -> bool:
+        """Whether a term of a derivation is, in part at least, of the turns."""
+        return self.repeated_in([term.text]) or any(map(self.touches, term.spans))
 
     @cached_property
     def _stems(self) -> frozenset[str]:

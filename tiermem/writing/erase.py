@@ -82,6 +82,11 @@ class Selection:
         return self.session in (None, session, chat_of(session))
 
     @property
+    def has_whole_sessions(self) -> bool:
+        """Whether sessions go with what was asked of them, not a turn, a page or one agent's own alone."""
+        return all(one is None for one in (self.turn, self.page, self.agent, self.expiry))
+
+    @property
     def seq(self) -> int | None:
         """The number of the turn that is named by its address; `None` where none is."""
         return seq_in(self.turn) if self.turn is not None and is_address(self.turn) else None
@@ -282,42 +287,34 @@ class Eraser:
         if selection.turn is None:
             wanted = [info for info in infos if self._goes(selection, info)]
         else:
-            seq = selection.seq
-            turn = await (
-                self._ledger.pages_of_turn(selection.turn)
-                if seq is None
-                else self._ledger.locate_turns([seq])
-            )
-            found = {page_id for page_id in turn if page_id is not None}
-            found |= await self._pages_of_versions(selection, [info for info in infos if info.id in found])
+            found = await self._pages_of_turn(selection.turn, selection.seq, infos)
             # A page on which nothing is found may be one that cannot be read.
-            wanted = [info for info in infos if info.id in found] or list(infos)
-        read = await self._ledger.read([info.id for info in wanted])
-        for page in read:
-            if not isinstance(page, Page) and selection.turn is None:
-                raise page
-        parts = {
-            (page.session, page.agent, number)
-            for page in read
-            if isinstance(page, Page)
-            for reach in [max((line.parts for line in page.lines), default=1)]
-            for number in range(page.number - reach + 1, page.number + reach)
-        } - {(info.session, info.agent, info.number) for info in wanted}
-        near = [info.id for info in infos if (info.session, info.agent, info.number) in parts]
-        read = (*read, *await self._ledger.read(near))
+            wanted = [info for info in infos if info.id in found] or infos
+        ids = dict.fromkeys(info.id for info in wanted)
+        pages, unread = await self._read(ids)
+        if unread and selection.turn is None:
+            raise unread[0]
+        near = _pages_of_parts(pages, infos)
+        others, unread_others = await self._read(page_id for page_id in near if page_id not in ids)
+        return (*pages, *others), (*unread, *unread_others)
+
+    async def _read(self, page_ids: Iterable[PageId]) -> tuple[tuple[Page, ...], tuple[Unread, ...]]:
+        """Pages, and why others cannot be read."""
+        read = await self._ledger.read(tuple(page_ids))
         pages = tuple(page for page in read if isinstance(page, Page))
         return pages, tuple(page for page in read if not isinstance(page, Page))
 
-    async def _pages_of_versions(
-        self, selection: Selection, infos: Sequence[PageInfo | OpenInfo]
+    async def _pages_of_turn(
+        self, turn: str, seq: int | None, infos: Sequence[PageInfo | OpenInfo]
     ) -> set[PageId]:
-        """The pages of later versions of the message that is selected by its id."""
-        found: set[PageId] = set()
-        if selection.turn is None or selection.seq is not None:
-            return found
-        for session, agent in dict.fromkeys((info.session, info.agent) for info in infos):
+        """The pages of a turn by its number, else of a message by its id and of its later versions."""
+        if seq is not None:
+            return {page_id for page_id in await self._ledger.locate_turns([seq]) if page_id is not None}
+        found = set(await self._ledger.pages_of_turn(turn))
+        first = [info for info in infos if info.id in found]
+        for session, agent in dict.fromkeys((info.session, info.agent) for info in first):
             for number in count(2):
-                named = version_id(selection.turn, number)
+                named = version_id(turn, number)
                 later = Turn(speaker="", text="", turn_id=named, agent=agent)
                 if (await self._ledger.taken(session, (later,))) == ("free",):
                     break
@@ -435,14 +432,7 @@ def _announce(
     Raises `UnknownId` where there are none and `InvalidInput` where several sessions have the turn. Raises
     the error of a page that cannot be read where it may hold the turn or a part of it.
     """
-    found = [
-        (page, line)
-        for page in pages
-        if (selection.page in (None, page.id, opened_as(page.space, page)))
-        and selection.has_session(page.session)
-        for line in page.lines
-        if selection.takes(line)
-    ]
+    found = _selected_lines(selection, pages)
     if not found and unread:
         raise unread[0]
     if not found and selection.expiry is None:
@@ -456,15 +446,34 @@ def _announce(
     if unread and not wanted.issubset(line.seq for page in pages for line in page.lines):
         raise unread[0]
     at = (TurnAt(page_id=page.id, seq=line.seq) for page in pages for line in page.lines)
-    # What was asked of a session by others stays where one agent takes its own out of it.
-    of_all = selection.agent is None and selection.expiry is None
-    whole = selection.turn is None and selection.page is None and of_all
     return Erasing(
         turns=tuple(sorted((turn for turn in at if turn.seq in wanted), key=lambda turn: turn.seq)),
         reason=reason,
-        whole_sessions=sessions if whole else (),
+        whole_sessions=sessions if selection.has_whole_sessions else (),
         whole_space=selection.space,
     )
+
+
+def _selected_lines(selection: Selection, pages: Sequence[Page]) -> list[tuple[Page, PageLine]]:
+    return [
+        (page, line)
+        for page in pages
+        if (selection.page in (None, page.id, opened_as(page.space, page)))
+        and selection.has_session(page.session)
+        for line in page.lines
+        if selection.takes(line)
+    ]
+
+
+def _pages_of_parts(pages: Iterable[Page], infos: Iterable[PageInfo | OpenInfo]) -> list[PageId]:
+    """The pages that may hold a part of a turn on some pages: as near to them as the turn has parts."""
+    parts = {
+        (page.session, page.agent, number)
+        for page in pages
+        for reach in [max((line.parts for line in page.lines), default=1)]
+        for number in range(page.number - reach + 1, page.number + reach)
+    }
+    return [info.id for info in infos if (info.session, info.agent, info.number) in parts]
 
 
 def _nothing_found(selection: Selection, pages: Sequence[Page]) -> InvalidInput | UnknownId:

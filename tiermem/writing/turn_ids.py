@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time
 from itertools import pairwise
 
-from pagestore import SessionId, Turn
+from pagestore import SessionId, Taken, Turn
 from tiermem.dialogue import VERSION_OF, ImportedTurn, alternatives, is_placed, own_id, place_of
 from tiermem.ledger import Ledger
 from tiermem.writing.stored_turns import ReadTurn, Size, find_size, read_stored
@@ -49,29 +49,13 @@ async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[T
     files = {n: turn for n, turn in enumerate(turns) if n not in found}
     if any(how[n] in ("free", "other") for n in files):
         stored = await read_stored(ledger, session, {turn.agent for turn in turns})
-        beside = _match_in_order(files, stored)
-        matched = _match_moved(files, stored, beside)
-        for n, place in matched.items():
-            known = stored[place].turn
-            found.setdefault(n, replace(files[n], turn_id=known.turn_id if known else None))
-        claimed = {turn.turn_id for turn in found.values() if turn is not None}
-        unknown = {
-            n: turn
-            for n, turn in files.items()
-            if n not in found and (how[n] != "same" or turn.turn_id in claimed)
-        }
-        stays_away = _erased_before(
-            _where_erased(unknown, {_time_and_speaker(files[n]) for n in files if how[n] == "erased"}),
-            beside,
-            stored,
-            known={*matched.values()},
-            erased={n for n in unknown if how[n] == "erased"},
-        )
-        found |= dict.fromkeys(stays_away)
-        new = {n: turn for n, turn in unknown.items() if n not in stays_away}
-        found |= await _new(ledger, session, new, claimed)
+        matched, new = _match_files(files, stored, how, _ids_of(found))
+        found |= matched
+        found |= await _new(ledger, session, new, _ids_of(found))
     ordered = (found.get(n, None if how[n] == "erased" else turn) for n, turn in enumerate(turns))
-    kept = tuple(_plain(turn) for turn in ordered if turn is not None)
+    kept = tuple(
+        turn.plain() if isinstance(turn, ImportedTurn) else turn for turn in ordered if turn is not None
+    )
     return ResolvedTurns(
         turns=kept,
         erased=len(turns) - len(kept),
@@ -80,8 +64,41 @@ async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[T
     )
 
 
-def _plain(turn: Turn) -> Turn:
-    return turn.plain() if isinstance(turn, ImportedTurn) else turn
+def _match_files(
+    files: Mapping[int, Turn],
+    stored: Sequence[ReadTurn],
+    how: Mapping[int, Taken],
+    claimed: Collection[str | None],
+) -> tuple[dict[int, Turn | None], dict[int, Turn]]:
+    """Turns of files under the ids that their words have in the session, `None` if erased; and the new ones.
+
+    `claimed` are ids of other turns that are stored.
+    """
+    beside = _match_in_order(files, stored)
+    matched = _match_moved(files, stored, beside)
+    found: dict[int, Turn | None] = {}
+    for n, place in matched.items():
+        known = stored[place].turn
+        found[n] = replace(files[n], turn_id=known.turn_id if known else None)
+    claimed = {*claimed, *_ids_of(found)}
+    unknown = {
+        n: turn
+        for n, turn in files.items()
+        if n not in found and (how[n] != "same" or turn.turn_id in claimed)
+    }
+    stays_away = _erased_before(
+        _where_erased(unknown, {_time_and_speaker(files[n]) for n in files if how[n] == "erased"}),
+        beside,
+        stored,
+        known={*matched.values()},
+        erased={n for n in unknown if how[n] == "erased"},
+    )
+    new = {n: turn for n, turn in unknown.items() if n not in stays_away}
+    return found | dict.fromkeys(stays_away), new
+
+
+def _ids_of(turns: Mapping[int, Turn | None]) -> set[str | None]:
+    return {turn.turn_id for turn in turns.values() if turn is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,27 +127,25 @@ async def _edits(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> _
         return _Edits(turns={}, new=0)
     stored = await read_stored(ledger, session, {turn.agent for turn in taken.values()})
     versions = versions_by_message(one.turn for one in stored if one.turn is not None)
-    records = {
-        n: versions[message_of(turn)][0]
-        for n, turn in taken.items()
-        if turn.is_record and message_of(turn) in versions
-    }
-    edited = {
-        n: turn
-        for n, turn in taken.items()
-        if n not in records and is_version(turn, versions.get(message_of(turn), ()))
-    }
-    others = {
-        n: replace(turn, turn_id=own_id(turn))
-        for n, turn in taken.items()
-        if n not in edited and n not in records
-    }
+    found: dict[int, Turn | None] = {}
+    edited: dict[int, ImportedTurn] = {}
+    others: dict[int, ImportedTurn] = {}
+    for n, turn in taken.items():
+        known = versions.get(message_of(turn), ())
+        if turn.is_record and known:
+            found[n] = known[0]
+        elif is_version(turn, known):
+            edited[n] = turn
+        else:
+            others[n] = replace(turn, turn_id=own_id(turn))
     how = await ledger.taken(session, tuple(others.values()))
-    known = dict(zip(others, how, strict=True))
-    found: dict[int, Turn | None] = dict(records)
-    found |= {n: None if known[n] == "erased" else turn for n, turn in others.items() if known[n] != "other"}
+    for (n, turn), status in zip(others.items(), how, strict=True):
+        if status == "other":
+            edited[n] = turn
+        else:
+            found[n] = None if status == "erased" else turn
     new = 0
-    for n, turn in (edited | {n: turn for n, turn in others.items() if n not in found}).items():
+    for n, turn in edited.items():
         known_versions = versions.setdefault(message_of(turn), [])
         found[n] = known_version(turn, known_versions)
         if found[n] is None:

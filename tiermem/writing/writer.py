@@ -482,21 +482,14 @@ class Writer:
         """
         async with self._one_decides:
             tier1, unit = self._ledger.tier1, self._unit(unit_id)
-            withdrawn = tier1.retired_because(unit_id) is not None
-            if not withdrawn and (newer := tier1.superseded_by(unit_id)):
+            why = tier1.retired_because(unit_id)
+            if why is None and (newer := tier1.superseded_by(unit_id)):
                 raise InvalidInput(
                     f"unit {unit_id!r} is not withdrawn: {newer[-1]!r} supersedes it; withdraw that"
                 )
             before = {older for older in unit.supersedes if tier1.is_active(older)}
-            holding = {one for old in unit.supersedes for one in tier1.superseded_by(old)}
-            others = holding - {unit_id, *unit.supersedes}
-            if withdrawn and others:
-                raise InvalidInput(f"unit {min(others)!r} holds in its place: withdraw that first")
-            grown = [one for one in tier1.merged(unit_id) if not set(self._unit(one).spans) <= {*unit.spans}]
-            if withdrawn and grown:
-                raise InvalidInput(f"unit {grown[0]!r} says more by now than when it was merged: keep it")
-            if withdrawn:
-                why = tier1.retired_because(unit_id)
+            if why is not None:
+                self._check_may_hold_again(unit)
                 within = (one.id for one in _extracts_within(tier1, unit))
                 together = (one for one in within if tier1.retired_because(one) == why)
                 await self._ledger.write(Reinstated(unit_ids=(unit_id, *together), reason=reason))
@@ -505,6 +498,16 @@ class Writer:
         older = (tier1.unit(older) for older in unit.supersedes if older in before)
         superseded = tuple(one for one in older if one is not None and not tier1.is_active(one.id))
         return ReinstatedUnit(unit=unit, superseded=superseded, superseded_by=tier1.superseded_by(unit_id))
+
+    def _check_may_hold_again(self, unit: SummaryUnit) -> None:
+        """Raise `InvalidInput` where another unit holds in place of a withdrawn one, or grew from it."""
+        tier1 = self._ledger.tier1
+        holding = {one for old in unit.supersedes for one in tier1.superseded_by(old)}
+        if others := holding - {unit.id, *unit.supersedes}:
+            raise InvalidInput(f"unit {min(others)!r} holds in its place: withdraw that first")
+        for one in tier1.merged(unit.id):
+            if not set(self._unit(one).spans) <= {*unit.spans}:
+                raise InvalidInput(f"unit {one!r} says more by now than when it was merged: keep it")
 
     async def remember(
         self, session: SessionId, turn: Turn, *, is_dated: bool = False

@@ -63,9 +63,9 @@ BUGS = (
     Bug(
         name="what was erased comes back when its file was edited",
         file="tiermem/writing/turn_ids.py",
-        function="resolve_turn_ids",
-        before="found |= dict.fromkeys(stays_away)",
-        after="gone = frozenset()",
+        function="_match_files",
+        before="found | dict.fromkeys(stays_away)",
+        after="found",
         found_by=("tests/api/test_files_again.py", "tests/api"),
     ),
     Bug(

@@ -72,8 +72,8 @@ BUGS = (
     Bug(
         name="the month comes first wherever days are small",
         file="tiermem/dialogue/date_order.py",
-        function="_reasons",
-        before="any(one.has_half for one in dates) and not is_padded",
+        function="_signs_of_the_usa",
+        before="any(one.has_half for one in dates)",
         after="True",
         found_by=_ALL,
     ),

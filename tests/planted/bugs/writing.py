@@ -359,7 +359,7 @@ BUGS = (
     Bug(
         name="a page that is erased leaves the earlier parts of its turns in units",
         file="tiermem/writing/erase.py",
-        function="Eraser._select_pages",
+        function="_pages_of_parts",
         before="range(page.number - reach + 1, page.number + reach)",
         after="range(page.number, page.number + reach)",
         found_by=(

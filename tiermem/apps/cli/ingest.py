@@ -192,10 +192,7 @@ def ingest(
         },
         lambda: _result_tables(results),
     )
-    for note in notes[:_MOST_LISTED]:
-        remark(note)
-    if len(notes) > _MOST_LISTED:
-        remark(f"{len(notes) - _MOST_LISTED:,} more notes, which --json lists")
+    _remark_each(notes, "{:,} more notes, which --json lists")
     if read.left_out:
         remark(describe_left_out(read.left_out))
     _warn_of_skipped(read.skipped)
@@ -223,11 +220,16 @@ _MOST_LISTED = 20
 """Notes, skipped records and chats that are listed on a terminal; `--json` has all."""
 
 
+def _remark_each(notes: Sequence[str], more: str) -> None:
+    """Print the first notes, and how many more there are."""
+    for note in notes[:_MOST_LISTED]:
+        remark(note)
+    if len(notes) > _MOST_LISTED:
+        remark(more.format(len(notes) - _MOST_LISTED))
+
+
 def _warn_of_skipped(skipped: Sequence[str]) -> None:
-    for reason in skipped[:_MOST_LISTED]:
-        remark(f"skipped: {reason}")
-    if len(skipped) > _MOST_LISTED:
-        remark(f"skipped: {len(skipped) - _MOST_LISTED:,} more, which --json lists")
+    _remark_each([f"skipped: {reason}" for reason in skipped], "skipped: {:,} more, which --json lists")
     if skipped:
         counts = "1 record was" if len(skipped) == 1 else f"{len(skipped):,} records were"
         remark(f"{counts} skipped as unreadable; --strict refuses such a file")
