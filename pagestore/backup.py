@@ -207,14 +207,10 @@ def _write(out: IO[bytes], logs: Sequence[tuple[_LogCopy, _Log]], reading: Calla
         for copy, log in logs:
             for file in log.files:
                 packed.write(_header(_name(log.saved.space, file.number), file.bytes))
-                _write_file(packed, copy, file, reading)
+                if copy.read_segment(file.number, reading, packed) != file:
+                    raise _LogChanged
                 packed.write(bytes(_padding(file.bytes)))
         packed.write(bytes(2 * BLOCKSIZE))
-
-
-def _write_file(out: gzip.GzipFile, copy: _LogCopy, file: _File, reading: Callable[[int], None]) -> None:
-    if copy.read_segment(file.number, reading, out) != file:
-        raise _LogChanged
 
 
 def restore_backup(

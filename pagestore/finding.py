@@ -33,8 +33,10 @@ class Finder:
         """See `FindsPages.pages_with`; for one part of the log."""
         for raw in lines_with(self._lines.data(part), groups):
             fields = _turn_in(raw)
-            if fields is not None and any(map(says, _texts(fields))):
-                yield from self._page_of(fields)
+            if fields is not None:
+                texts = (fields["x"], fields.get("k", ""), *texts_in(fields.get("m")))
+                if any(map(says, texts)):
+                    yield from self._page_of(fields)
 
     def pages_of_turn(self, turn: str, part: int) -> Iterator[PageId]:
         """See `FindsPages.pages_of_turn`; for one part of the log."""
@@ -61,11 +63,6 @@ def _turn_in(raw: bytes) -> Fields | None:
     """The fields of a turn's line; `None` for any other."""
     fields = decode(raw)
     return fields if fields is not None and fields["t"] == "turn" else None
-
-
-def _texts(fields: Fields) -> Iterator[str]:
-    yield from (fields["x"], fields.get("k", ""))
-    yield from texts_in(fields.get("m"))
 
 
 def lines_with(data: bytes, groups: Groups) -> Iterator[bytes]:

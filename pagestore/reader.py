@@ -150,7 +150,7 @@ class LogReader:
         return History(seq=seq, digest=self._state.tree.root(seq + 1).hex())
 
     def _sealed_page(self, info: PageInfo) -> Page:
-        seal = self._fields(info.seq)
+        seal = self._decode(info.seq, self._lines.read(info.seq)[0])
         if seal.get("id") != info.id:
             raise Corrupt(f"page {info.id!r}: record {info.seq} is not its seal; run `verify`")
         lines = self.lines_of(info)
@@ -196,10 +196,6 @@ class LogReader:
                 if fields is None or fields["t"] not in TURNS or fields["q"] != seq:
                     raise Corrupt(f"{self._lines.where(seq)}: the turn there is unreadable; run `verify`")
                 yield line_of(raw, fields)
-
-    def _fields(self, seq: int) -> Fields:
-        """A record as it lies there; raises `Corrupt` when it is not what was written."""
-        return self._decode(seq, self._lines.read(seq)[0])
 
     def _decode(self, seq: int, raw: bytes) -> Fields:
         fields = decode(raw)

@@ -57,7 +57,8 @@ class RenderedTurn:
 def as_rendered(turn: Turn, part: int = 1, parts: int = 1) -> RenderedTurn:
     """The turn as a page shows it: speaker in printable characters, line breaks of every kind as one kind."""
     return RenderedTurn(
-        said_at=_moment(turn.said_at) + (f", part {part} of {parts}" if parts > 1 else ""),
+        said_at=(UNDATED if turn.said_at is None else turn.said_at.isoformat())
+        + (f", part {part} of {parts}" if parts > 1 else ""),
         speaker=_printable_speaker(turn.speaker[:_SPEAKER_LENGTH]),
         text=turn.text if turn.text.isprintable() else _BREAK.sub("\n", turn.text),
     )
@@ -66,10 +67,6 @@ def as_rendered(turn: Turn, part: int = 1, parts: int = 1) -> RenderedTurn:
 @lru_cache(maxsize=1024)
 def _printable_speaker(name: str) -> str:
     return "".join(c if c.isprintable() and c not in "[]:" else "_" for c in name) or "_"
-
-
-def _moment(said_at: datetime | None) -> str:
-    return said_at.isoformat() if said_at is not None else UNDATED
 
 
 def render_turn(turn: Turn, part: int = 1, parts: int = 1) -> tuple[str, int]:

@@ -249,7 +249,8 @@ class FileLines:
         for item in scanner:
             if isinstance(item, Broken):
                 rest = Place(part, item.place.offset, len(scanner.data) - item.place.offset)
-                if last and rest.offset > 0 and self._is_torn(rest, scanner.expected):
+                is_tail = last and rest.offset > 0
+                if is_tail and later_evidence(self._segments.read(rest)) < scanner.expected:
                     self._torn.append(rest)
                     end = rest.offset
                     break
@@ -285,9 +286,6 @@ class FileLines:
             self._evidence = placed.line.evidence
             self._unproved = [one for one in self._unproved if one[0] > self._evidence]
         self._unproved.append((placed.line.seq, placed.place))
-
-    def _is_torn(self, rest: Place, missing: int) -> bool:
-        return later_evidence(self._segments.read(rest)) < missing
 
     def _scan_again(self, part: int, after: int) -> Iterator[Line | Damage]:
         size = self._known[part].end

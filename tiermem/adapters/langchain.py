@@ -11,7 +11,6 @@ import tiermem
 from tiermem.adapters.finding import Kind, as_filters, id_of, in_thread, known_of
 from tiermem.adapters.items import Items
 from tiermem.errors import InvalidInput, install_command
-from tiermem.model import Evidence
 
 try:
     from langchain_core.callbacks import (
@@ -46,16 +45,12 @@ class TierMemRetriever(BaseRetriever):
     ) -> list[Document]:
         most = self.k if k is None else k
         found = self.memory.recall(query, limit=most, kind=self.kind, **as_filters(self.only))
-        return [_document(one) for one in found.items]
+        return [Document(page_content=one.text, id=id_of(one), metadata=known_of(one)) for one in found.items]
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
         return await in_thread(self._get_relevant_documents, query, run_manager=run_manager.get_sync(), k=k)
-
-
-def _document(found: Evidence) -> Document:
-    return Document(page_content=found.text, id=id_of(found), metadata=known_of(found))
 
 
 class TierMemChatMessageHistory(BaseChatMessageHistory):

@@ -55,7 +55,8 @@ async def store_turns(
         TurnTimes(seq=seq, said_at=turn.said_at) for seq, turn in zip(appended.seqs, known.turns, strict=True)
     )
     agents = {turn.agent for turn in known.turns}
-    titles = {turn.agent: title for turn in given if (title := _title_of(turn)) and turn.agent in agents}
+    imported = (turn for turn in given if isinstance(turn, ImportedTurn) and turn.agent in agents)
+    titles = {turn.agent: turn.title for turn in imported if turn.title}
     await components.writer.record_titles(session, titles, since=since)
     behind = await components.writer.seal_behind(session, added_turns)
     await background.after_sealing((*appended.sealed, *behind))
@@ -69,10 +70,6 @@ async def store_turns(
         sealed=await caller.visible_pages((*idle, *appended.sealed, *behind)),
     )
     return StoredTurns(added=added, seqs=appended.seqs)
-
-
-def _title_of(turn: Turn) -> str | None:
-    return turn.title if isinstance(turn, ImportedTurn) else None
 
 
 async def store_one_turn(

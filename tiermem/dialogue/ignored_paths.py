@@ -31,8 +31,8 @@ def find_ignored_paths(paths: Collection[str], patterns: Iterable[str]) -> Ignor
 
     A pattern (`*.pem`, `private/*`) is compared with a path and with its ends; `*` matches `/` too.
     """
-    given = tuple(patterns)
-    found = {path for path in paths if any(_matches(path, pattern) for pattern in given)}
+    given = [form for pattern in patterns for form in (pattern, f"*/{pattern}")]
+    found = {path for path in paths if any(fnmatchcase(path, form) for form in given)}
     by_root: dict[Path, list[str]] = {}
     for path in paths:
         if path not in found and (root := repository_root(path)) is not None:
@@ -46,10 +46,6 @@ def find_ignored_paths(paths: Collection[str], patterns: Iterable[str]) -> Ignor
                 f"git did not say what it ignores in {str(root)!r}, and nothing is left out: {error}"
             )
     return IgnoredPaths(paths=frozenset(found), problems=tuple(problems))
-
-
-def _matches(path: str, pattern: str) -> bool:
-    return fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")
 
 
 def _ask_git(root: Path, paths: Collection[str]) -> set[str]:

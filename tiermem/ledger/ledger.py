@@ -350,7 +350,8 @@ class Ledger:
                     # Another process may have erased some of the entries since they were read.
                     self._queue_fold(_counting_records(self._log))
                 else:
-                    self._queue_fold(_known_kinds(records_left(entries, erased=records, instead=instead)))
+                    left = records_left(entries, erased=records, instead=instead)
+                    self._queue_fold(record for record in left if record.kind in KINDS)
                 return done
 
         return await to_thread.run_sync(erase, limiter=self._one_writer)
@@ -554,10 +555,6 @@ def _fold(log: PageLog, *, upto: int | None = None) -> Tier1:
 
 def _counting_records(log: PageLog) -> Iterator[Record]:
     return records_left(logged_entries(log, frozenset(KINDS)))
-
-
-def _known_kinds(records: Iterable[Record]) -> Iterator[Record]:
-    return (record for record in records if record.kind in KINDS)
 
 
 def _page_or_why(page: Callable[[PageId], Page], page_id: PageId) -> Page | Unread:

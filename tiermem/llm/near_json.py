@@ -79,7 +79,7 @@ def _pieces_of(tokens: Sequence[re.Match[str]]) -> Iterator[str]:
         if token["bracket"] is not None:
             yield token["bracket"]
         elif token["text"] is not None:
-            yield _json_text(_unescape(token["text"][1:-1]))
+            yield _json_text(_ESCAPE.sub(_character_of, token["text"][1:-1]))
         elif token["word"] is not None:
             is_key = following is not None and ":" in (following["gap"] or "")
             yield _json_text(token["word"]) if is_key else _scalar(token["word"])
@@ -116,10 +116,6 @@ def _pieces_in(value: Any) -> Iterator[str]:
 
 def _json_text(text: str) -> str:
     return json.dumps(join_surrogates(text))
-
-
-def _unescape(text: str) -> str:
-    return _ESCAPE.sub(_character_of, text) if "\\" in text else text
 
 
 def _character_of(escape: re.Match[str]) -> str:

@@ -208,7 +208,8 @@ class Writer:
         """
         async with self._distilling:
             if again:
-                await self._ask_again()
+                for page_id in self._ledger.tier1.aside_at("ask"):  # questions may read these pages again
+                    await self._ledger.write(SetAside(page_id=page_id, step="ask", reason=None))
             edited = bool(self._edited)
             await self._supersede_older_versions()
             pending = await self.pending_pages(aside=again)
@@ -405,11 +406,6 @@ class Writer:
             if known.get(entry.page_id) != entry.reason:
                 await self._ledger.write_unless_erased(entry, since=before)
         return entries
-
-    async def _ask_again(self) -> None:
-        """Let questions read the pages again that were set aside when they were asked."""
-        for page_id in self._ledger.tier1.aside_at("ask"):
-            await self._ledger.write(SetAside(page_id=page_id, step="ask", reason=None))
 
     async def write_back(
         self, findings: Iterable[Finding], variant: WriteBackVariant | None = None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from tiermem.apps.cli import options
@@ -73,7 +72,8 @@ def _answer(answer: Answer, cost: ReadingCost, titles: Mapping[str, str]) -> Gro
     head: list[RenderableType] = said_lines(answer, titles) or [Padding(words, (0, 2))]
     parts: list[RenderableType] = [*head, Text(), pairs(_came_by(answer, cost))]
     if answer.citations and not answer.said:
-        parts += [Text(), _sources(answer.citations, titles)]
+        sources = [(citation.number, _source(citation, titles)) for citation in answer.citations]
+        parts += [Text(), numbered_table(sources)]
     return Group(*parts)
 
 
@@ -89,11 +89,6 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     rows += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
     unknown = ("recorded", "no: the memory was opened read-only; `audit` does not know it")
     return [*rows, ("answer id", answer.id) if answer.recorded else unknown]
-
-
-def _sources(citations: Sequence[Citation], titles: Mapping[str, str]) -> Table:
-    """Numbered sources: who said it, when, in which chat, and the exact words."""
-    return numbered_table([(citation.number, _source(citation, titles)) for citation in citations])
 
 
 def _source(citation: Citation, titles: Mapping[str, str]) -> Text:

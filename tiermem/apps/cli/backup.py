@@ -42,9 +42,5 @@ def backup(
     with progress(f"{directory}: copying", "MB", size=1_000_000) as report:
         saved = write_backup(directory, dest, spaces=spaces, replace=replace, progress=report)
     done = tiermem.BackedUp(file=dest, bytes=dest.stat().st_size, spaces=saved)
-    looking.show(done, lambda: _in_words(done))
-
-
-def _in_words(done: tiermem.BackedUp) -> Group:
     words = f"{show_controls(str(done.file))}: {done.bytes:,} bytes; {done.keeps}."
-    return Group(saved_spaces(done.spaces), Text(words))
+    looking.show(done, lambda: Group(saved_spaces(done.spaces), Text(words)))

@@ -74,10 +74,6 @@ def _selection_text(turn: str | None, page: str | None, session: str | None, *, 
     return show_controls(" of ".join(f"{what} {name}" for what, name in parts if name) or "nothing")
 
 
-def _plan(receipt: tiermem.Receipt) -> Group:
-    return Group(*displayed_turns(receipt), _plan_table(receipt))
-
-
 def displayed_turns(receipt: tiermem.Receipt) -> list[Text]:
     """The turns that would go, with who says what and when; of many the first."""
     rows = [
@@ -95,9 +91,9 @@ def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 
-def _plan_table(receipt: tiermem.Receipt) -> Table:
-    """What would go: of the rows of a receipt those that are known before."""
-    return pairs(
+def _plan(receipt: tiermem.Receipt) -> Group:
+    """The turns that would go, and of the rows of a receipt those that are known before."""
+    rows = pairs(
         [
             ("would erase", _what_is_erased(receipt)),
             ("to go with it", _what_went(receipt)),
@@ -108,6 +104,7 @@ def _plan_table(receipt: tiermem.Receipt) -> Table:
             ("done", "nothing: this was a dry run"),
         ]
     )
+    return Group(*displayed_turns(receipt), rows)
 
 
 def _what_stays(receipt: tiermem.Receipt) -> list[tuple[str, str]]:

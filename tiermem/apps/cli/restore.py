@@ -37,12 +37,9 @@ def restore(
     directory = store.require_directory("restore", instead="`pg_restore` reads what `pg_dump` wrote")
     with progress(f"{store}: restoring", "MB", size=1_000_000) as report:
         done = tiermem.restore(archive, directory, replace=replace, progress=report)
-    output.show({"archive": archive, "store": str(store), "spaces": done}, lambda: _in_words(done, store))
-
-
-def _in_words(done: Sequence[SavedSpace], store: StorePlace) -> Group:
     words = f"Every hash agrees. {show_controls(str(store))} is a store now; its index is made at first use."
-    return Group(saved_spaces(done), Text(words))
+    result = {"archive": archive, "store": str(store), "spaces": done}
+    output.show(result, lambda: Group(saved_spaces(done), Text(words)))
 
 
 def saved_spaces(saved: Sequence[SavedSpace]) -> Table:

@@ -130,7 +130,12 @@ class _Handlers:
                 return StreamingResponse(self._events(caller, asked), media_type=_EVENTS, headers=_UNCACHED)
             given = await self._service.call(caller, asked)
             if isinstance(given, MadeFile):
-                return _file(given)
+                return FileResponse(
+                    given.file,
+                    media_type="application/octet-stream",
+                    headers={"TierMem-Result": given.result.decode("ascii"), **_UNCACHED},
+                    background=BackgroundTask(given.folder.cleanup),
+                )
             return Response(given, media_type="application/json")
 
         return answer
@@ -251,15 +256,6 @@ def _too_large(most: int) -> TooLarge:
 
 def _event(name: str, value: object) -> bytes:
     return f"event: {name}\ndata: {json.dumps(value)}\n\n".encode("ascii")
-
-
-def _file(made: MadeFile) -> Response:
-    return FileResponse(
-        made.file,
-        media_type="application/octet-stream",
-        headers={"TierMem-Result": made.result.decode("ascii"), **_UNCACHED},
-        background=BackgroundTask(made.folder.cleanup),
-    )
 
 
 def _problem_response(problem: Problem) -> Response:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, ParamSpec, Protocol, TypeVar
 from pydantic import Field, ValidationError
 
 import tiermem
-from pagestore import EstimateCounter, Page
+from pagestore import EstimateCounter
 from tiermem.apps.present.as_json import plain
 from tiermem.apps.present.tables import counted
 from tiermem.apps.present.terminal import when
@@ -348,7 +348,8 @@ class _Tools:
 
         The address of a turn in place of `page_id` gives the page that it is on.
         """
-        return _lines(await self._memory.page(page_id))
+        page = await self._memory.page(page_id)
+        return "\n".join(f"{line.address}: {page.text[line.start : line.end]}" for line in page.lines)
 
     async def stats(self) -> dict[str, Any]:
         """How much the memory holds, what waits, and what is wrong, if anything is."""
@@ -570,10 +571,6 @@ def _evidence(found: Evidence) -> dict[str, Any]:
 def _turn_line(turn: CitedSentence) -> str:
     """A turn that would be destroyed, in one line: its address, speaker, time to the minute and words."""
     return " ".join(f"{turn.turn}: {turn.speaker}, {when(turn.said_at)}: “{turn.text}”".split())
-
-
-def _lines(page: Page) -> str:
-    return "\n".join(f"{line.address}: {page.text[line.start : line.end]}" for line in page.lines)
 
 
 def _from_memory(question: str) -> str:

@@ -18,7 +18,9 @@ from rich.console import Console
 
 def out() -> Console:
     """The console for results. Colours follow the terminal and NO_COLOR."""
-    _never_fail_on_encoding()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that cannot write a character gets its escape, not a traceback.
+        sys.stdout.reconfigure(errors="backslashreplace")
     return Console(highlight=False, markup=False, emoji=False)
 
 
@@ -41,9 +43,3 @@ def program() -> str:
         return "tiermem"
     here = Path.cwd()
     return shlex.quote(str(script.relative_to(here) if script.is_relative_to(here) else script))
-
-
-def _never_fail_on_encoding() -> None:
-    """A terminal that cannot write a character gets its escape, not a traceback."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")

@@ -82,17 +82,15 @@ def _is_named(message: Mapping[str, Any]) -> bool:
 def _words(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     said = words_of(content) if isinstance(content, list) and content else message.get("text")
-    named = {one.get("file_name") for one in objects(message, "attachments")}
+    attached = objects(message, "attachments")
+    named = {one.get("file_name") for one in attached}
     names = [one.get("file_name") or one.get("file_uuid") for one in objects(message, "files")]
     files = [f"[file: {name}]" for name in names if isinstance(name, str) and name not in named]
-    return join_texts((said, *_attachments(message), *files)).strip()
-
-
-def _attachments(message: Mapping[str, Any]) -> list[str]:
-    return [
+    texts = (
         f"[file: {one.get('file_name', '')}]\n{one.get('extracted_content') or ''}".rstrip()
-        for one in objects(message, "attachments")
-    ]
+        for one in attached
+    )
+    return join_texts((said, *texts, *files)).strip()
 
 
 READER = FormatReader(name="claude", knows=_knows, read=_read)

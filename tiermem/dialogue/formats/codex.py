@@ -24,6 +24,7 @@ from tiermem.dialogue.formats.agent_turns import (
     TurnOrigin,
     first_records,
     mapping_in,
+    objects_in,
     text_in,
     time_in,
     transcript_lines,
@@ -302,7 +303,8 @@ def _read_event(reading: _Reading, entry: _Entry) -> None:
             words = _prompt_in(item)
             images = [item.get("images"), item.get("local_images")]
             count = sum(len(one) for one in images if isinstance(one, list))
-            count += sum(_is_image(part) for part in _parts(item.get("content")))
+            parts = objects_in(item.get("content"))
+            count += sum("image" in str(part.get("type", "")).lower() for part in parts)
             _read_prompt(reading, entry, words or "\n".join(["[image]"] * count))
         case "agent_message" | "AgentMessage":
             words = _plain_words(item.get("message") or item.get("content"))
@@ -380,14 +382,6 @@ def _read_message_of_user(reading: _Reading, entry: _Entry) -> None:
     else:
         others = [words_of(part) for part in said if text_in(part.get("text")) is None]
         _read_prompt(reading, entry, "\n".join(one for one in (words, *others) if one))
-
-
-def _parts(content: object) -> list[Mapping[str, Any]]:
-    return [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
-
-
-def _is_image(part: Mapping[str, Any]) -> bool:
-    return "image" in str(part.get("type", "")).lower()
 
 
 # Tools

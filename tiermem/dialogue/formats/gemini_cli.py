@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tiermem.dialogue.error_location import listing, record
+from tiermem.dialogue.error_location import objects, record
 from tiermem.dialogue.formats.agent_turns import (
     NO_OUTPUT,
     AgentTurn,
@@ -55,17 +55,16 @@ def _is_header(value: Mapping[str, Any]) -> bool:
 
 def _read(source: DialogueSource) -> tuple[Conversation, ...]:
     transcript = Transcript()
-    header, messages = _lines(source, transcript) if source.first_line else _document(source)
+    header: Mapping[str, Any] = source.first
+    if source.first_line:
+        header, messages = _lines(source, transcript)
+    else:
+        messages = list(objects(header, "messages"))
     reading = _Reading(source=source, transcript=transcript, session=str(header.get("sessionId")))
     for message in messages:
         with record(f"message {message.get('id')}"):
             _read_message(reading, message)
     return transcript.conversations(AGENT, source)
-
-
-def _document(source: DialogueSource) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
-    messages = listing(source.first, "messages")
-    return source.first, [one for one in messages if isinstance(one, Mapping)]
 
 
 def _lines(
@@ -148,7 +147,8 @@ def _read_reply(reading: _Reading, message: Mapping[str, Any]) -> None:
         reading.add(message, 2 * number + 1, "agent", "tool_call", text=text, path=path, **about)
         if call.get("result") is None and call.get("resultDisplay") is None:
             continue
-        output = _output(call)
+        # What the call gave to the model, else what was displayed of it.
+        output = "\n".join(_outputs(call.get("result"))) or text_in(call.get("resultDisplay")) or ""
         code = (_CODE.findall(output) or [None])[-1] if tool == "run_shell_command" else None
         failed = call.get("status") == "error" if code is None else int(code) != 0
         reading.add(
@@ -163,11 +163,6 @@ def _read_reply(reading: _Reading, message: Mapping[str, Any]) -> None:
             failed=True if failed else None if code is None else False,
             **about,
         )
-
-
-def _output(call: Mapping[str, Any]) -> str:
-    """What a call gave to the model, else what was displayed of it."""
-    return "\n".join(_outputs(call.get("result"))) or text_in(call.get("resultDisplay")) or ""
 
 
 def _outputs(result: object) -> Iterator[str]:

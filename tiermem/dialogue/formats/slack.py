@@ -129,11 +129,8 @@ def _words(message: Mapping[str, Any], users: Mapping[str, str]) -> str:
         for one in objects(message, "attachments")
         for text in _attachment_texts(one, users)
     ]
-    return join_texts((said, *attached, *_files(message)))
-
-
-def _files(message: Mapping[str, Any]) -> list[str]:
-    return [f"[file: {one.get('name', '')}]" for one in objects(message, "files")]
+    files = (f"[file: {one.get('name', '')}]" for one in objects(message, "files"))
+    return join_texts((said, *attached, *files))
 
 
 def _plain(text: str, users: Mapping[str, str]) -> str:

@@ -63,11 +63,8 @@ def _turns(source: DialogueSource) -> Iterator[tuple[str, Turn | None]]:
             yield from read_entries([(where, entry)], _edge)
         else:
             with record(where):
-                yield from ((_session(entry), turn) for turn in _read_turns(entry))
-
-
-def _session(entry: Entry) -> str:
-    return session_name(_BY, map(entry.get, ("thread_uuid", "group_id", "graph_uuid")))
+                session = session_name(_BY, map(entry.get, ("thread_uuid", "group_id", "graph_uuid")))
+                yield from ((session, turn) for turn in _read_turns(entry))
 
 
 def _edge(entry: Entry) -> tuple[str, Turn | None]:
