@@ -38,7 +38,7 @@ from eval.types import (
 )
 from pagestore import TokenCounter
 from tiermem.errors import InvalidInput, TierMemError
-from tiermem.llm.meter import Meter, metered, plus
+from tiermem.llm.meter import Meter, paid_by, plus
 from tiermem.model import Usage
 
 _DEEPER: Final = 4
@@ -207,7 +207,7 @@ class _CaseRun:
             started = time.monotonic()
             reply = await self.system.ask(question.text, asked_at=question.asked_at)
             seconds = time.monotonic() - started
-            with metered(Meter()) as judging:
+            with paid_by(Meter()) as judging:
                 grade = await self.judge.grade(question, reply)
         result = Result(
             system=self.name,

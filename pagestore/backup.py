@@ -87,7 +87,7 @@ class _Log:
     files: tuple[_File, ...]
 
 
-class _LogChanged(Exception):
+class _ChangedLog(Exception):
     """A log is no more what it was a moment ago."""
 
 
@@ -118,7 +118,7 @@ def write_backup(
             return _save(source, named, target, progress, replace=replace, begun=spaces is None)
         except Corrupt as error:
             why = error
-        except _LogChanged:
+        except _ChangedLog:
             pass  # what was hashed and verified is not what would be copied: looked at again, as above
     raise why
 
@@ -132,7 +132,7 @@ def _save(
     replace: bool,
     begun: bool,
 ) -> tuple[SavedSpace, ...]:
-    """Write the file, once; `_LogChanged`, or `Corrupt`, where words are erased meanwhile.
+    """Write the file, once; `_ChangedLog`, or `Corrupt`, where words are erased meanwhile.
 
     With `begun` a space whose first record was never written, for a crash, is left out.
     """
@@ -184,13 +184,13 @@ class _LogCopy:
     def read_segment(
         self, number: int, reading: Callable[[int], None], out: gzip.GzipFile | None = None
     ) -> _File:
-        """Read a segment, and write it to `out`; `_LogChanged` where there is less of it now."""
+        """Read a segment, and write it to `out`; `_ChangedLog` where there is less of it now."""
         digest = hashlib.sha256()
         for start in range(0, self.sizes[number], _CHUNK):
             wanted = min(_CHUNK, self.sizes[number] - start)
             chunk = self._lines.chunk(number, start, wanted)
             if len(chunk) != wanted:
-                raise _LogChanged
+                raise _ChangedLog
             if out is not None:
                 out.write(chunk)
             digest.update(chunk)
@@ -199,7 +199,7 @@ class _LogCopy:
 
 
 def _write(out: IO[bytes], logs: Sequence[tuple[_LogCopy, _Log]], reading: Callable[[int], None]) -> None:
-    """Every part of a backup; `_LogChanged` where a log is not what was hashed."""
+    """Every part of a backup; `_ChangedLog` where a log is not what was hashed."""
     contents = canonical(_contents_of([log for _, log in logs]))
     with gzip.GzipFile(filename="", fileobj=out, mode="wb", compresslevel=6, mtime=0) as packed:
         _write_entry(packed, _CONTENTS, contents)
@@ -208,7 +208,7 @@ def _write(out: IO[bytes], logs: Sequence[tuple[_LogCopy, _Log]], reading: Calla
             for file in log.files:
                 packed.write(_header(_name(log.saved.space, file.number), file.bytes))
                 if copy.read_segment(file.number, reading, packed) != file:
-                    raise _LogChanged
+                    raise _ChangedLog
                 packed.write(bytes(_padding(file.bytes)))
         packed.write(bytes(2 * BLOCKSIZE))
 

@@ -275,7 +275,7 @@ class Log:
     def taken(self, session: SessionId, turns: Sequence[Turn]) -> Sequence[Taken]:
         """See `LooksUp.taken`."""
         with self._reading() as reader:
-            return tuple(reader.taken(session, turn) for turn in turns)
+            return tuple(reader.taken_id(session, turn) for turn in turns)
 
     def pages_with(self, groups: Collection[Sequence[str]], says: Callable[[str], bool]) -> Sequence[PageId]:
         """See `FindsPages.pages_with`."""
@@ -438,7 +438,7 @@ class Log:
             self._found,
             self._options,
             lock=self._lock,
-            stored=self._reader.stored,
+            stored=self._reader.stored_turn,
             forget=self._kept.forget_all,
         )
         with journal.write() as batch:

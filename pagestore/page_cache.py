@@ -52,7 +52,7 @@ class KeptPages:
         self._pages.move_to_end(page_id)
         return kept.page
 
-    def put(self, page: Page, state: Hashable) -> None:
+    def put_page(self, page: Page, state: Hashable) -> None:
         """Keep a page, which is in this state, and as many others as there is room for."""
         self.forget(page.id)
         size = size_of(page)

@@ -50,7 +50,7 @@ class LogReader:
         kept = self._kept.get(sealed, state)
         if kept is None:
             kept = self.page(wanted)
-            self._kept.put(kept, state)
+            self._kept.put_page(kept, state)
         return kept
 
     def pages_at_hand(self, wanted: Sequence[PageId]) -> tuple[Page, ...] | None:
@@ -103,7 +103,7 @@ class LogReader:
             raise Corrupt(f"page {info.id!r}: its turns are not the ones it was sealed with; run `verify`")
         return lines
 
-    def stored(self, key: bytes) -> StoredTurn | None:
+    def stored_turn(self, key: bytes) -> StoredTurn | None:
         """The turn stored under a key."""
         seq = self._state.keys.get(key)
         if seq is None:
@@ -116,10 +116,10 @@ class LogReader:
             texts = [part.fields["x"] for part in (line, *self._turns([(seq + 1, parts - 1)]))]
             return StoredTurn(seq=seq, words=(line.fields["sp"], "".join(texts)))
 
-    def taken(self, session: SessionId, turn: Turn) -> Taken:
+    def taken_id(self, session: SessionId, turn: Turn) -> Taken:
         """How the id of a turn is taken."""
         key = key_of_turn(session, turn, self._state.salt)
-        found = None if key is None else self.stored(key)
+        found = None if key is None else self.stored_turn(key)
         if found is None:
             return "free"
         if found.words is None:

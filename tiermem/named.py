@@ -40,11 +40,11 @@ class Registry(Generic[T]):
 
     def check(self, given: str) -> None:
         """Raise `InvalidInput`, which lists what there is, where nothing is called that. Loads nothing."""
-        self._found(given)
+        self._find(given)
 
     def load(self, given: str) -> T:
         """The part of this name; `InvalidInput` where there is none, or its package cannot be used."""
-        found = self._found(given)
+        found = self._find(given)
         if isinstance(found, str):
             own: T = EntryPoint(given, found, self.group).load()
             return own
@@ -59,7 +59,7 @@ class Registry(Generic[T]):
             ) from error
         return part
 
-    def _found(self, given: str) -> T | str | EntryPoint:
+    def _find(self, given: str) -> T | str | EntryPoint:
         ours: Mapping[str, T | str] = {**self.own, **self.imported}
         for name, part in ours.items():
             if _fits(given, name):

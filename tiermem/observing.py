@@ -42,7 +42,7 @@ def observe(observer: Observer) -> Callable[[], None]:
 
 
 @contextmanager
-def observed(around: Callable[[Observer], AbstractContextManager[Done]]) -> Iterator[Done]:
+def enter_observers(around: Callable[[Observer], AbstractContextManager[Done]]) -> Iterator[Done]:
     """Inside the contexts of all observers; what is yielded is to be called with what came of it."""
     with ExitStack() as each:
         watching = [each.enter_context(around(observer)) for observer in tuple(_observers)]

@@ -306,7 +306,7 @@ async def _said_in(
             if turn is None or turn.metadata.get("author") in _OTHERS:
                 is_replied = True
             elif line.part == 1 and is_wanted(turn):
-                yield _said(page, turn, line, time, is_replied=is_replied)
+                yield _recap_item(page, turn, line, time, is_replied=is_replied)
 
 
 def _times(lines: Sequence[PageLine]) -> list[datetime]:
@@ -345,7 +345,7 @@ def _is_other_turn(turn: Turn) -> bool:
     return _is_recapped(turn) and not _is_steering(turn)
 
 
-def _said(page: Page, turn: Turn, line: PageLine, time: datetime, *, is_replied: bool) -> RecapItem:
+def _recap_item(page: Page, turn: Turn, line: PageLine, time: datetime, *, is_replied: bool) -> RecapItem:
     known = turn.metadata
     is_of_agent = "author" in known
     of_tool = f" of {tool}" if known.get("kind") == "rejection" and (tool := _name(known.get("tool"))) else ""

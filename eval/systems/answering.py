@@ -8,7 +8,7 @@ from datetime import datetime
 from eval.corpus import Corpus, said
 from eval.types import Cited, Level, Passage, Reply, Retriever, Session
 from pagestore import TokenCounter
-from tiermem.llm.meter import Meter, metered, step
+from tiermem.llm.meter import Meter, paid_by, step
 from tiermem.model import Evidence
 from tiermem.reasoning import Engine
 from tiermem.text.question import Question
@@ -34,7 +34,7 @@ class Answering:
 
     async def ask(self, question: str, *, asked_at: datetime | None = None) -> Reply:
         """Word an answer from the turns found, or abstain."""
-        with metered(Meter()) as meter:
+        with paid_by(Meter()) as meter:
             with step("recall"):
                 found = await self._retriever.retrieve(
                     question, level="turn", limit=self._limit, asked_at=asked_at

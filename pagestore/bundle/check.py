@@ -216,7 +216,9 @@ class _Check:
             raise Wrong(f"they were said by {speaker!r}, not {citation['speaker']!r}")
         if not same_moment(citation["said_at"], said_at):
             raise Wrong(f"they were said at {said_at}, not {citation['said_at']}")
-        self.proved.append(f"[{citation['number']}] {cut(words.text)!r} are the words of {words.whose()}")
+        self.proved.append(
+            f"[{citation['number']}] {cut(words.text)!r} are the words of {words.turn_in_words()}"
+        )
 
     def _fact(self, where: str, fact: Mapping[str, Any]) -> None:
         """A fact quotes what was said, so letters and digits count, and spacing, case and marks do not."""
@@ -228,11 +230,11 @@ class _Check:
             raise Wrong(f"the words there are {cut(words.text)!r}, not {cut(' … '.join(quotes))!r}")
         if fact["support"] == "worded":
             self.unproved.append(
-                f"the fact {claim!r}: {cut(words.text)!r} are the words of {words.whose()}; "
+                f"the fact {claim!r}: {cut(words.text)!r} are the words of {words.turn_in_words()}; "
                 "its wording was not confirmed"
             )
         else:
-            self.proved.append(f"the fact {claim!r} quotes words of {words.whose()}")
+            self.proved.append(f"the fact {claim!r} quotes words of {words.turn_in_words()}")
 
     def _words(self, where: str, quotation: Mapping[str, Any]) -> Words | None:
         """The text at the spans of a quotation; `None` where it was erased."""
@@ -245,7 +247,7 @@ class _Check:
             page = self._pages.get(span.page_id)
             if page is None:
                 raise Wrong(f"its page {span.page_id!r} is not in the bundle, or not proved")
-            touched = page.touched(span)
+            touched = page.touched_turns(span)
             if any(turn.evidence.erased for turn in touched):
                 self.unproved.append(f"{where}: its words were erased; that a turn stood there is proved")
                 return None

@@ -43,7 +43,7 @@ class ShownPage:
     session: str
     turns: tuple[ShownTurn, ...]
 
-    def touched(self, span: Span) -> list[ShownTurn]:
+    def touched_turns(self, span: Span) -> list[ShownTurn]:
         """The turns that have a character of the span."""
         ends = ((turn, turn.start + turn.evidence.length) for turn in self.turns)
         return [turn for turn, end in ends if turn.start < span.end and span.start < end]
@@ -80,7 +80,7 @@ class Words:
         fields = self.turns[0][1].fields
         return (None, None) if fields is None else (replace_surrogates(fields["sp"]), fields.get("ts"))
 
-    def whose(self) -> str:
+    def turn_in_words(self) -> str:
         """The turn, in words."""
         page, turn = self.turns[0]
         speaker, said_at = self.said_by()

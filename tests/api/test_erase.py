@@ -20,7 +20,7 @@ from tests.stores import stored_bytes
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.features import hash_name
-from tiermem.ledger import Ledger, Retired
+from tiermem.ledger import Ledger, RetiredEntry
 from tiermem.ledger.entries import encode
 from tiermem.ledger.kinds import kind_of
 from tiermem.model import Claim, LinkedFact
@@ -447,7 +447,7 @@ def _left(place: str, word: str) -> tuple[str, dict[str, Any]]:
     if place == "a unit":
         entry: Any = building.distilled("p1:x", building.unit("u1", text=f"Ann keeps {word}."))
     elif place == "a reason":
-        entry = Retired(unit_ids=(), reason=f"not {word}")
+        entry = RetiredEntry(unit_ids=(), reason=f"not {word}")
     else:
         return "of-tomorrow", {"about": [{"text": f"not {word}", "at": 1}]}
     return kind_of(entry).name, encode(entry)

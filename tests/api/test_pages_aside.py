@@ -344,7 +344,7 @@ def test_what_ends_a_program_is_no_fault_of_a_page(stop: type[BaseException]) ->
     with pytest.raises((stop, BaseExceptionGroup)) as raised:
         asyncio.run(distilled(stops, kept))
     assert raised.type is stop or raised.group_contains(stop)
-    assert kept[0].tier1.aside == ()
+    assert kept[0].tier1.pages_set_aside == ()
 
 
 def test_a_page_that_was_given_up_is_not_set_aside() -> None:
@@ -360,7 +360,7 @@ def test_a_page_that_was_given_up_is_not_set_aside() -> None:
         return scope.cancelled_caught
 
     assert anyio.run(given_up)
-    assert kept[0].tier1.aside == ()
+    assert kept[0].tier1.pages_set_aside == ()
 
 
 async def distilled(distil: Callable[..., Any], kept: list[Ledger]) -> None:

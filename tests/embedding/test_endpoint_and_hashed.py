@@ -6,7 +6,7 @@ import pytest
 from tiermem.embedding.endpoint import EndpointEmbedder
 from tiermem.embedding.hashed import HashEmbedder
 from tiermem.errors import MalformedReply
-from tiermem.llm.meter import Meter, metered
+from tiermem.llm.meter import Meter, paid_by
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +42,7 @@ async def test_wrong_vectors_are_malformed(vectors: list[list[float]]) -> None:
 
 async def test_hashed_vectors_are_unit_length_and_near_where_words_are_shared() -> None:
     embedder = HashEmbedder(256)
-    with metered(Meter()) as meter:
+    with paid_by(Meter()) as meter:
         a, b, c, blank = await embedder.embed(["red bicycle", "bicycles, red!", "old piano", "?"])
     assert a == b
     for vector in (a, c, blank):

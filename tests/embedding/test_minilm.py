@@ -15,7 +15,7 @@ from tiermem.embedding.minilm import DIMENSIONS, MiniLMEmbedder
 from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import TOKENIZER, WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable
-from tiermem.llm.meter import Meter, metered, step
+from tiermem.llm.meter import Meter, paid_by, step
 
 pytestmark = pytest.mark.anyio
 
@@ -112,7 +112,7 @@ def test_words_beyond_what_the_model_reads_do_not_matter_and_a_megabyte_is_quick
 
 def test_tokens_are_metered_and_cost_no_call(embedder: MiniLMEmbedder) -> None:
     async def scenario() -> Meter:
-        with metered(Meter()) as meter, step("recall"):
+        with paid_by(Meter()) as meter, step("recall"):
             await embedder.embed(["two words"])
         return meter
 

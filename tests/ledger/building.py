@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from pagestore import PageId, SessionId, SpaceId, Span
 from tiermem.ledger import (
-    Answered,
-    Bounded,
-    Distilled,
+    AnsweredEntry,
+    BoundedEntry,
+    DistilledEntry,
     Feedback,
     LedgerEntry,
     Redistilled,
-    Retired,
+    RetiredEntry,
     SetAside,
     Spent,
     Tier1,
@@ -69,8 +69,8 @@ def unit(
     )
 
 
-def distilled(page: str, *units: SummaryUnit, omissions: Sequence[str] = ()) -> Distilled:
-    return Distilled(
+def distilled(page: str, *units: SummaryUnit, omissions: Sequence[str] = ()) -> DistilledEntry:
+    return DistilledEntry(
         page_id=PageId(page),
         units=units,
         rejected=(Rejected(claim="Ann hates tea.", quotes=("never said",), reason="quote not on the page"),),
@@ -159,8 +159,8 @@ def citation(number: int, unit_id: str) -> Citation:
     )
 
 
-def answered(answer_id: str = "a1", *findings: Finding, cites: Sequence[str] = ()) -> Answered:
-    return Answered(answer=answer(answer_id, cites=cites), findings=findings)
+def answered(answer_id: str = "a1", *findings: Finding, cites: Sequence[str] = ()) -> AnsweredEntry:
+    return AnsweredEntry(answer=answer(answer_id, cites=cites), findings=findings)
 
 
 def wrote_back(finding_id: str, op: Op, added: SummaryUnit | None = None) -> WroteBack:
@@ -217,7 +217,7 @@ entries: st.SearchStrategy[LedgerEntry] = st.one_of(
         st.sampled_from(("distil", "index", "ask")),
         st.sampled_from(("ValueError at tiermem/proof/link.py:1 in link: odd", None)),
     ),
-    st.builds(lambda limit: Bounded(hot_units=limit), st.integers(1, 3)),
+    st.builds(lambda limit: BoundedEntry(hot_units=limit), st.integers(1, 3)),
     st.builds(
         lambda shares, outcome, answer_id: Feedback(
             outcome=outcome,
@@ -233,7 +233,7 @@ entries: st.SearchStrategy[LedgerEntry] = st.one_of(
     st.builds(wrote_back, st.sampled_from(FINDINGS), st.sampled_from(("ADD", "UPDATE")), _units),
     st.builds(wrote_back, st.sampled_from(FINDINGS), st.just("SKIP")),
     st.builds(
-        lambda ids: Retired(unit_ids=tuple(map(UnitId, ids)), reason="erased"),
+        lambda ids: RetiredEntry(unit_ids=tuple(map(UnitId, ids)), reason="erased"),
         st.lists(st.sampled_from(UNITS), min_size=1, max_size=2),
     ),
 )
@@ -250,6 +250,6 @@ def state(tier1: Tier1) -> dict[str, object]:
         "pending": dict(tier1.pending),
         "decisions": dict(tier1.decisions),
         "pages": {page: (info.units, info.rejected, info.omissions) for page, info in tier1.pages.items()},
-        "aside": tier1.aside,
+        "aside": tier1.pages_set_aside,
         "answers": {info.id: info.question for info in tier1.answers.values()},
     }

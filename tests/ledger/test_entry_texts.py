@@ -4,7 +4,7 @@ from dataclasses import is_dataclass, replace
 from typing import get_args, get_type_hints
 
 from tests.ledger.building import answered, distilled, finding, unit
-from tiermem.ledger import Answered, entry_texts
+from tiermem.ledger import AnsweredEntry, entry_texts
 from tiermem.ledger.entry_texts import fields_of
 from tiermem.ledger.kinds import KINDS
 from tiermem.model import Round, Search
@@ -17,15 +17,15 @@ WORDS = {
     "Decision": {"reason"},
     "Degradation": {"reason"},
     "Derivation": {"value"},
-    "Distilled": {"omissions"},
+    "DistilledEntry": {"omissions"},
     "Erasing": {"reason"},
     "Evidence": {"text", "quote", "speaker"},
     "Finding": {"question"},
     "LinkedFact": {"claim", "quotes", "reason", "scene"},
     "Redistilled": {"hints", "omissions"},
     "Rejected": {"claim", "quotes", "reason"},
-    "Reinstated": {"reason"},
-    "Retired": {"reason"},
+    "ReinstatedEntry": {"reason"},
+    "RetiredEntry": {"reason"},
     "SetAside": {"reason"},
     "Round": {"coverage", "stop"},
     "Search": {"query"},
@@ -78,7 +78,7 @@ def test_what_is_told_is_words_alone_wherever_they_stand() -> None:
     assert replace(search).query in entry_texts(_with(entry, search))
 
 
-def _with(entry: Answered, search: Search) -> Answered:
+def _with(entry: AnsweredEntry, search: Search) -> AnsweredEntry:
     looked = Round(number=1, searches=(search,), pages=(), facts=0, rejected=0, coverage="")
     trace = replace(entry.answer.trace, rounds=(looked,))
     return replace(entry, answer=replace(entry.answer, trace=trace))

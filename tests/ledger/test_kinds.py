@@ -48,7 +48,7 @@ async def test_a_kind_in_a_file_of_its_own_is_written_read_folded_and_erased() -
     for note in notes:
         await ledger.write(note)
     assert ledger.tier1.aside_at("noted") == {moved.id: "about her move", bought.id: "about wheels"}
-    assert (await Ledger.open(ledger._log)).tier1.aside == ledger.tier1.aside
+    assert (await Ledger.open(ledger._log)).tier1.pages_set_aside == ledger.tier1.pages_set_aside
     assert list(entry_texts(notes[0])) == ["about her move"]
     erasure, _ = await writer.eraser.erase(Selection(page=moved.id), "asked to")
     assert (erasure.records, erasure.stripped) == (1, 0)
@@ -63,7 +63,7 @@ async def test_an_entry_of_no_kind_is_not_written_and_a_record_of_one_is_skipped
     with pytest.raises(TypeError, match="Noted is of no kind"):
         await ledger.write(Noted(page_id=PageId("p1"), text="-"))
     ledger._log.record("noted", {"page_id": "p1", "text": "-"})
-    assert Tier1.of(ledger._log.records()).aside == ()
+    assert Tier1.from_records(ledger._log.records()).pages_set_aside == ()
 
 
 @pytest.mark.anyio
@@ -75,7 +75,7 @@ async def test_a_record_of_another_form_is_refused_with_its_fields_and_what_to_d
     ledger._log.record("distilled", body)
     told = r"record \d does not read as 'distilled' \(beside, open_id\): .* make a new store of the files"
     with pytest.raises(Corrupt, match=told):
-        Tier1.of(ledger._log.records())
+        Tier1.from_records(ledger._log.records())
 
 
 def without(part: str) -> str:
@@ -136,7 +136,7 @@ def test_a_kind_that_stays_whatever_is_erased_holds_no_words() -> None:
 @given(entry=entries)
 def test_what_is_paid_for_an_entry_is_what_tier1_counts(entry: LedgerEntry) -> None:
     record = Record(seq=0, kind=kind_of(entry).name, at=MOMENT, body={})
-    tier1 = Tier1.of([replace(record, kind="distilled", body=encode(distilled("p1")))])
+    tier1 = Tier1.from_records([replace(record, kind="distilled", body=encode(distilled("p1")))])
     before = tier1.spent_on(MOMENT.date()).calls
     tier1.fold(record, entry)
     assert tier1.spent_on(MOMENT.date()).calls - before == paid_for(entry).calls

@@ -128,7 +128,7 @@ def test_the_state_of_a_moment_is_the_fold_of_what_was_written_by_then() -> None
             at = min(cut, len(log) - 1)
             then, _ = await ledger.as_of(records[at].at)
             written = [r for r in records if r.at <= records[at].at]
-            assert state(then) == state(Tier1.of(store.read(r.seq) for r in written))
+            assert state(then) == state(Tier1.from_records(store.read(r.seq) for r in written))
 
         anyio.run(main)
 
@@ -201,7 +201,7 @@ async def test_many_writers_are_folded_in_the_order_of_the_log() -> None:
     async with anyio.create_task_group() as group:
         for number in range(40):
             group.start_soon(ledger.write, distilled(f"p{number}", unit(f"u{number}", spans=[span("p1")])))
-    assert ledger.tier1.units() == Tier1.of(log.records()).units()
+    assert ledger.tier1.units() == Tier1.from_records(log.records()).units()
     assert len(ledger.tier1.units()) == 40
 
 
@@ -242,7 +242,7 @@ async def test_an_entry_whose_writer_was_cancelled_is_folded_all_the_same() -> N
         await writing
     log.go_on.set()
     await ledger.write(distilled("p2", unit("u2", spans=[span("p2")])))
-    assert [u.id for u in ledger.tier1.units()] == [u.id for u in Tier1.of(log.records()).units()]
+    assert [u.id for u in ledger.tier1.units()] == [u.id for u in Tier1.from_records(log.records()).units()]
     assert [u.id for u in ledger.tier1.units()] == ["u1", "u2"]
 
 

@@ -7,7 +7,7 @@ from pagestore import DiskLog, LogOptions, MemoryLog, PageLog, SessionId, Turn
 from pagestore.log import Log
 from tests.ledger.building import SPACE, distilled, state, unit
 from tests.logs import new_shared_lines
-from tiermem.ledger import Ledger, Retired, Tier1, records_left
+from tiermem.ledger import Ledger, RetiredEntry, Tier1, records_left
 from tiermem.ledger.kinds.erasing import TurnAt
 from tiermem.model import UnitId
 
@@ -23,7 +23,7 @@ async def open_two() -> tuple[Ledger, Ledger]:
 
 async def fold_all(ledger: Ledger) -> Tier1:
     """The fold of the whole log, as a ledger that is opened now has it."""
-    return Tier1.of(records_left(await ledger.logged_entries()))
+    return Tier1.from_records(records_left(await ledger.logged_entries()))
 
 
 async def test_what_one_recorded_is_folded_by_the_other_when_it_catches_up() -> None:
@@ -33,7 +33,7 @@ async def test_what_one_recorded_is_folded_by_the_other_when_it_catches_up() -> 
     assert await other.catch_up()
     assert [u.id for u in other.tier1.units()] == ["u1"]
     assert not await other.catch_up(), "nothing new"
-    await other.write(Retired(unit_ids=(UnitId("u1"),), reason="wrong"))
+    await other.write(RetiredEntry(unit_ids=(UnitId("u1"),), reason="wrong"))
     assert not await other.catch_up(), "its own entries are not news"
     assert await one.catch_up()
     assert not one.tier1.is_active(UnitId("u1"))

@@ -25,12 +25,12 @@ from tests.ledger.building import (
     wrote_back,
 )
 from tiermem.ledger import (
-    Bounded,
-    Erased,
+    BoundedEntry,
+    ErasedEntry,
     Erasing,
     LedgerEntry,
     Redistilled,
-    Retired,
+    RetiredEntry,
     SetAside,
     Spent,
     Tier1,
@@ -56,7 +56,7 @@ def records(log: Sequence[LedgerEntry]) -> list[Record]:
 
 
 def folded(*log: LedgerEntry) -> Tier1:
-    return Tier1.of(records(log))
+    return Tier1.from_records(records(log))
 
 
 @given(entry=entries)
@@ -96,7 +96,7 @@ def test_a_second_look_adds_units_replaces_what_is_lost_and_is_paid_for() -> Non
 @pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))])
 def test_what_was_paid_belongs_to_a_day_of_utc(zone: timezone, another_day_here: None) -> None:
     (record,) = records([Spent(step="distil", usage=Usage(calls=1))])
-    tier1 = Tier1.of([replace(record, at=record.at.astimezone(zone))])
+    tier1 = Tier1.from_records([replace(record, at=record.at.astimezone(zone))])
     days = [MOMENT.date() + timedelta(days=days) for days in (-1, 0, 1)]
     assert [tier1.spent_on(day).calls for day in days] == [0, 1, 0]
 
@@ -107,7 +107,7 @@ def test_a_step_done_again_changes_nothing(log: list[LedgerEntry], repeats: list
     # A second look at a page is asked for, not done again by itself: two of them are two. Of what is set
     # aside, and of limits, the newest counts.
     steps = [log[i] for i in repeats if i < len(log)]
-    newest_counts = Redistilled | SetAside | Bounded
+    newest_counts = Redistilled | SetAside | BoundedEntry
     again = [step for step in steps if not isinstance(step, newest_counts)]
     assert state(folded(*log, *again)) == state(folded(*log))
 
@@ -116,7 +116,7 @@ def test_a_step_done_again_changes_nothing(log: list[LedgerEntry], repeats: list
 @given(log=logs)
 def test_a_unit_is_active_unless_retired_or_superseded_by_one_that_is_not(log: list[LedgerEntry]) -> None:
     tier1 = folded(*log)
-    retired = {u for entry in log if isinstance(entry, Retired) for u in entry.unit_ids}
+    retired = {u for entry in log if isinstance(entry, RetiredEntry) for u in entry.unit_ids}
     present = [found for u in UNITS if (found := tier1.unit(UnitId(u))) is not None]
     for one in present:
         newer = [other for other in present if one.id in other.supersedes and other.id not in retired]
@@ -159,7 +159,7 @@ def test_a_superseded_unit_returns_when_what_superseded_it_is_retired() -> None:
     assert moved.superseded_by(UnitId("u1")) == ("u2",)
     assert moved.unit(UnitId("u1")) is not None
 
-    erased = folded(*log, Retired(unit_ids=(UnitId("u2"),), reason="its words were erased"))
+    erased = folded(*log, RetiredEntry(unit_ids=(UnitId("u2"),), reason="its words were erased"))
     assert [u.id for u in erased.units()] == ["u1"]
     assert {u.id for u in erased.changed_since(6)} == {"u1", "u2"}
     assert erased.changed_since(9) == (), "what the record of the mark itself changed is known"
@@ -228,6 +228,6 @@ def test_calls_of_unknown_price_leave_what_is_known_of_the_day() -> None:
 
 def test_an_erasing_that_is_done_waits_no_more() -> None:
     intent = Erasing(turns=(), reason="asked to")
-    done = Erased(intent=0, turns=0, units=0, findings=0, answers=())
+    done = ErasedEntry(intent=0, turns=0, units=0, findings=0, answers=())
     assert list(folded(intent).erasing) == [0]
     assert not folded(intent, done).erasing

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.ledger.building import UNITS, answered, distilled, entries, unit
 from tests.ledger.test_tier1 import folded, records
-from tiermem.ledger import Bounded, LedgerEntry, Reinstated, Retired, Tier1
+from tiermem.ledger import BoundedEntry, LedgerEntry, ReinstatedEntry, RetiredEntry, Tier1
 from tiermem.model import UnitId
 
 
@@ -26,21 +26,21 @@ def test_without_a_limit_every_unit_is_hot() -> None:
 
 
 def test_what_matters_least_goes_cold_the_oldest_first_and_the_newest_is_hot() -> None:
-    log = [Bounded(hot_units=4), *distilled_units(7, u0=0.9, u2=0.1)]
+    log = [BoundedEntry(hot_units=4), *distilled_units(7, u0=0.9, u2=0.1)]
     assert cold(*log) == ["u2", "u1", "u3"]
     assert folded(*log).hot_units == 4
 
 
 def test_a_limit_may_come_late_grow_and_shrink() -> None:
     units = distilled_units(7, u0=0.9, u2=0.1)
-    assert cold(*units, Bounded(hot_units=4)) == ["u2", "u1", "u3"]
-    assert cold(*units, Bounded(hot_units=4), Bounded(hot_units=6)) == ["u2"]
-    assert cold(*units, Bounded(hot_units=6), Bounded(hot_units=4)) == ["u2", "u1", "u3"]
-    assert cold(*units, Bounded(hot_units=4), Bounded(hot_units=100)) == []
+    assert cold(*units, BoundedEntry(hot_units=4)) == ["u2", "u1", "u3"]
+    assert cold(*units, BoundedEntry(hot_units=4), BoundedEntry(hot_units=6)) == ["u2"]
+    assert cold(*units, BoundedEntry(hot_units=6), BoundedEntry(hot_units=4)) == ["u2", "u1", "u3"]
+    assert cold(*units, BoundedEntry(hot_units=4), BoundedEntry(hot_units=100)) == []
 
 
 def test_a_cold_unit_that_an_answer_cites_is_hot_again_and_used_ones_stay() -> None:
-    log = [Bounded(hot_units=3), *distilled_units(4)]
+    log = [BoundedEntry(hot_units=3), *distilled_units(4)]
     assert cold(*log) == ["u0"]
     assert cold(*log, answered("a1", cites=["u0"])) == ["u1"]
     used = [answered(f"a{n}", cites=["u1"]) for n in range(3)]
@@ -48,26 +48,26 @@ def test_a_cold_unit_that_an_answer_cites_is_hot_again_and_used_ones_stay() -> N
 
 
 def test_what_is_changed_stated_again_or_brought_back_is_hot() -> None:
-    log = [Bounded(hot_units=2), *distilled_units(3)]
+    log = [BoundedEntry(hot_units=2), *distilled_units(3)]
     assert cold(*log) == ["u0"]
     newer = distilled("p9", unit("u9", supersedes=["u0"]))
-    gone = Retired(unit_ids=(UnitId("u9"),), reason="wrong")
+    gone = RetiredEntry(unit_ids=(UnitId("u9"),), reason="wrong")
     assert "u0" not in cold(*log, newer, gone), "it holds again"
-    withdrawn = Retired(unit_ids=(UnitId("u0"),), reason="wrong")
-    again = Reinstated(unit_ids=(UnitId("u0"),), reason="right")
+    withdrawn = RetiredEntry(unit_ids=(UnitId("u0"),), reason="wrong")
+    again = ReinstatedEntry(unit_ids=(UnitId("u0"),), reason="right")
     assert cold(*log, withdrawn, again) == ["u1"]
 
 
 def test_units_of_another_owner_make_none_cold() -> None:
-    log = [Bounded(hot_units=2), *distilled_units(2)]
+    log = [BoundedEntry(hot_units=2), *distilled_units(2)]
     theirs = [distilled(f"q{n}", replace(unit(f"v{n}"), agents=("other",))) for n in range(5)]
     assert cold(*log, *theirs) == ["v0", "v1", "v2"]
     assert cold(*theirs, *log) == ["v0", "v1", "v2"]
 
 
 def test_units_that_do_not_hold_go_before_all_others() -> None:
-    log = [Bounded(hot_units=3), *distilled_units(3, u2=1.0)]
-    withdrawn = Retired(unit_ids=(UnitId("u2"),), reason="wrong")
+    log = [BoundedEntry(hot_units=3), *distilled_units(3, u2=1.0)]
+    withdrawn = RetiredEntry(unit_ids=(UnitId("u2"),), reason="wrong")
     assert cold(*log, withdrawn, distilled("p9", unit("u9", importance=0.0))) == ["u2"]
 
 

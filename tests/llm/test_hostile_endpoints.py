@@ -26,7 +26,7 @@ from tiermem.llm import ModelOptions, OpenAIModel
 from tiermem.llm.connection import GuardedClient, same_address
 from tiermem.llm.endpoint import Endpoint
 from tiermem.llm.interface import Call, Message
-from tiermem.llm.meter import Meter, metered
+from tiermem.llm.meter import Meter, paid_by
 from tiermem.llm.redaction import Redaction
 
 pytestmark = pytest.mark.anyio
@@ -147,7 +147,7 @@ async def test_a_status_line_that_repeats_the_key_is_no_better() -> None:
 async def test_a_reply_that_repeats_the_key_is_kept_without_it() -> None:
     with ModelServer(answer=lambda request: f"Your headers were {request.headers}.") as server:
         async with model_at(server.url) as model:
-            with metered(Meter()) as meter:
+            with paid_by(Meter()) as meter:
                 reply = await model.complete(CALL)
             server.then(Echo(lambda request: (json.dumps({"model": KEY, "choices": [said(KEY)]}), {}), 200))
             other = await model.complete(CALL)

@@ -8,7 +8,7 @@ import pytest
 
 from tiermem.errors import BudgetExceeded, InvalidInput
 from tiermem.llm.endpoint import Price
-from tiermem.llm.meter import Meter, check_budget, metered, pay, plus, step
+from tiermem.llm.meter import Meter, check_budget, paid_by, pay, plus, step
 from tiermem.model import Budget, Usage
 
 
@@ -20,7 +20,7 @@ def test_an_unknown_cost_makes_the_sum_unknown_unless_nothing_was_called() -> No
 
 
 def test_usage_lands_on_the_step_it_was_made_for() -> None:
-    with metered(Meter()) as meter:
+    with paid_by(Meter()) as meter:
         with step("route"):
             pay(Usage(calls=1, input_tokens=3), prompt="route@1", model="m")
         pay(Usage(calls=1, input_tokens=4))
@@ -40,7 +40,7 @@ def test_usage_lands_on_the_step_it_was_made_for() -> None:
     ],
 )
 def test_a_limit_that_is_reached_stops_the_next_call(budget: Budget, spent: Usage) -> None:
-    with metered(Meter(budget=budget)):
+    with paid_by(Meter(budget=budget)):
         pay(spent)
         with pytest.raises(BudgetExceeded):
             check_budget()
@@ -48,19 +48,19 @@ def test_a_limit_that_is_reached_stops_the_next_call(budget: Budget, spent: Usag
 
 def test_below_its_limits_and_without_a_meter_nothing_is_stopped() -> None:
     check_budget()
-    with metered(Meter(budget=Budget(calls=2, tokens=10, seconds=60, cost=1))):
+    with paid_by(Meter(budget=Budget(calls=2, tokens=10, seconds=60, cost=1))):
         pay(Usage(calls=1, input_tokens=9, cost=0.5))
         check_budget()
 
 
 def test_a_limit_of_cost_without_a_known_price_is_an_error_that_says_how_to_set_prices() -> None:
-    with metered(Meter(budget=Budget(cost=1.0))):
+    with paid_by(Meter(budget=Budget(cost=1.0))):
         pay(Usage(calls=1, output_tokens=3), model="small")
         with pytest.raises(InvalidInput, match=r"price of 'small': set prices=.*TIERMEM_PRICES"):
             check_budget()
         pay(Usage(calls=1, output_tokens=3, cost=0.5), model="small")
         check_budget()
-    with metered(Meter(budget=Budget(cost=1.0))):
+    with paid_by(Meter(budget=Budget(cost=1.0))):
         pay(Usage(calls=1, failed=1), model="small")
         pay(Usage(calls=1), model="small")
         check_budget()
@@ -75,7 +75,7 @@ def test_a_price_by_which_no_limit_would_hold_is_refused(price: float) -> None:
 
 
 def test_one_call_of_unknown_price_does_not_switch_off_a_cost_limit() -> None:
-    with metered(Meter(budget=Budget(cost=1.0))) as meter:
+    with paid_by(Meter(budget=Budget(cost=1.0))) as meter:
         pay(Usage(calls=1, cost=1.5))
         pay(Usage(calls=1))
         assert meter.total().cost is None
@@ -91,7 +91,7 @@ def test_tasks_and_threads_pay_the_meter_they_were_started_under() -> None:
                 await anyio.lowlevel.checkpoint()
 
     async def main() -> None:
-        with metered(meter):
+        with paid_by(meter):
             async with anyio.create_task_group() as group:
                 for n in range(10):
                     group.start_soon(task, f"s{n % 2}")

@@ -40,7 +40,7 @@ from tiermem.errors import (
 from tiermem.llm import ModelOptions, OpenAIModel
 from tiermem.llm.endpoint import Endpoint, Price
 from tiermem.llm.interface import Call, Message, Role
-from tiermem.llm.meter import Meter, metered, step
+from tiermem.llm.meter import Meter, paid_by, step
 from tiermem.llm.retry import seconds_of_rest
 from tiermem.model import Budget
 
@@ -77,7 +77,7 @@ async def test_a_reply_comes_back_with_what_it_cost() -> None:
     prices = {"test-model": Price(input=2.0, cached=1.0, output=8.0)}
     with ModelServer(answer=lambda request: "four words it is") as server:
         async with model_at(server, prices=prices) as model:
-            with metered(Meter()) as meter, step("route"):
+            with paid_by(Meter()) as meter, step("route"):
                 reply = await model.complete(call("one two three four"))
     assert (reply.text, reply.model) == ("four words it is", "test-model")
     usage = reply.usage
@@ -111,7 +111,7 @@ async def test_what_may_pass_is_tried_again(failure: Behaviour) -> None:
     with ModelServer(answer=lambda request: "fine") as server:
         server.then(failure, failure)
         async with model_at(server) as model:
-            with metered(Meter()) as meter:
+            with paid_by(Meter()) as meter:
                 assert (await model.complete(call())).text == "fine"
     assert len(server.requests) == 3
     assert meter.total().calls == 3
@@ -163,7 +163,7 @@ async def test_where_nobody_listens_is_asked_once_and_costs_nothing(host: str) -
     with ModelServer() as server:
         url = server.url.replace("127.0.0.1", host)
     model = OpenAIModel("m", base_url=url, options=QUICK)
-    with metered(Meter()) as meter, pytest.raises(ModelUnavailable, match="nothing listens there"):
+    with paid_by(Meter()) as meter, pytest.raises(ModelUnavailable, match="nothing listens there"):
         await model.complete(call())
     await model.close()
     total = meter.total()
@@ -174,7 +174,7 @@ async def test_who_waits_is_told_for_whom_why_and_how_often(caplog: pytest.LogCa
     with ModelServer(answer=lambda request: "fine") as server:
         server.then(Status(503, "warming up"), CutOff())
         async with model_at(server) as model:
-            with metered(Meter()) as meter:
+            with paid_by(Meter()) as meter:
                 await model.complete(call())
     first, second = (record.getMessage() for record in caplog.records if record.name == "tiermem")
     assert first.startswith(f"'test-model' at {server.url}: ")
@@ -235,7 +235,7 @@ async def test_the_deadline_ends_an_attempt_under_way() -> None:
     with ModelServer() as server:
         server.then(Hang())
         async with model_at(server, replace(QUICK, deadline=1)) as model:
-            with metered(Meter()) as meter, pytest.raises(ModelUnavailable, match="within 1 s"):
+            with paid_by(Meter()) as meter, pytest.raises(ModelUnavailable, match="within 1 s"):
                 await model.complete(call())
     assert meter.total().calls == 1
 
@@ -339,7 +339,7 @@ async def test_what_is_no_whole_reply_is_never_an_answer_and_is_paid(failure: Be
     with ModelServer() as server:
         server.then(failure)
         async with model_at(server) as model:
-            with metered(Meter()) as meter, pytest.raises(MalformedReply, match=told):
+            with paid_by(Meter()) as meter, pytest.raises(MalformedReply, match=told):
                 await model.complete(call())
     assert len(server.requests) == 1
     assert meter.total().input_tokens > 0
@@ -459,9 +459,9 @@ async def test_a_budget_is_checked_before_every_attempt() -> None:
     with ModelServer() as server:
         server.then(*[Status(500)] * 10)
         async with model_at(server) as model:
-            with metered(Meter(budget=Budget(calls=2))), pytest.raises(BudgetExceeded):
+            with paid_by(Meter(budget=Budget(calls=2))), pytest.raises(BudgetExceeded):
                 await model.complete(call())
-            with metered(Meter(budget=Budget(calls=0))), pytest.raises(BudgetExceeded):
+            with paid_by(Meter(budget=Budget(calls=0))), pytest.raises(BudgetExceeded):
                 await model.embed(["a"])
     assert len(server.requests) == 2
 
@@ -479,7 +479,7 @@ async def test_what_is_metered_under_concurrency_and_faults_is_what_the_server_c
     with ModelServer(answer=lambda request: "word " * (len(request.text) % 7 + 1)) as server:
         server.then(*[chance.choice(faults) if chance.random() < 0.5 else Say("a b c") for _ in range(60)])
         async with model_at(server) as model:
-            with metered(Meter()) as meter:
+            with paid_by(Meter()) as meter:
                 async with anyio.create_task_group() as group:
                     for n in range(60):
                         group.start_soon(_ask_in_step, model, n)
@@ -512,7 +512,7 @@ async def test_embeddings_come_in_order_in_batches_and_are_metered() -> None:
     with ModelServer() as server:
         server.then(Status(500))
         async with model_at(server, options, embedding="embedder", prices=prices) as model:
-            with metered(Meter()) as meter:
+            with paid_by(Meter()) as meter:
                 vectors = await model.embed(texts)
                 assert vectors[3] == (await model.embed([texts[3]]))[0]
             assert await model.embed([]) == []

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from tests.reasoning.reply_types import ComposeReply, DistilReply, IntegrateReply, ReconcileReply, SelectReply
-from tiermem.llm.meter import Meter, metered
+from tiermem.llm.meter import Meter, paid_by
 from tiermem.llm.prompts import Prompt, parse_prompt
 from tiermem.llm.scripted import ScriptedModel
 from tiermem.llm.typed import Unusable, ask_typed, read_reply, reply_schema
@@ -150,7 +150,7 @@ def prompt_for(output: str) -> Prompt:
 def test_repairs_are_counted(texts: list[str], calls: int, repairs: int) -> None:
     async def main() -> None:
         model = ScriptedModel(*(("try", text) for text in texts))
-        with metered(Meter()) as meter:
+        with paid_by(Meter()) as meter:
             await ask_typed(model, prompt_for("Switch"), {"question": "?"}, Switch, role="route")
         model.finish()
         assert (meter.total().calls, meter.total().repairs) == (calls, repairs)

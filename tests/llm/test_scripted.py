@@ -4,7 +4,7 @@ import pytest
 
 from tiermem.errors import BudgetExceeded, ModelUnavailable
 from tiermem.llm.interface import Call, Message
-from tiermem.llm.meter import Meter, metered
+from tiermem.llm.meter import Meter, paid_by
 from tiermem.llm.scripted import FunctionModel, ScriptedModel
 from tiermem.model import Budget
 
@@ -41,7 +41,7 @@ async def test_leaving_the_script_is_loud() -> None:
 
 async def test_a_function_may_answer_and_is_paid_for() -> None:
     model = FunctionModel(lambda asked: asked.messages[0].content.upper())
-    with metered(Meter(budget=Budget(calls=1))) as meter:
+    with paid_by(Meter(budget=Budget(calls=1))) as meter:
         assert (await model.complete(call())).text == "HELLO"
         with pytest.raises(BudgetExceeded):
             await model.complete(call())

@@ -12,7 +12,7 @@ from tests.llm.test_redaction import told
 from tiermem.errors import MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from tiermem.llm import OpenAIModel
 from tiermem.llm.endpoint import Price
-from tiermem.llm.meter import Meter, metered
+from tiermem.llm.meter import Meter, paid_by
 from tiermem.llm.stated_error import stated_error
 
 pytestmark = pytest.mark.anyio
@@ -83,7 +83,7 @@ async def test_a_stated_error_costs_what_a_rejection_costs() -> None:
         with ModelServer() as server:
             server.then(failure)
             async with model_at(server, prices={"test-model": Price(input=1, output=1)}) as model:
-                with metered(Meter()) as meter, pytest.raises(ModelRefused):
+                with paid_by(Meter()) as meter, pytest.raises(ModelRefused):
                     await model.complete(call())
         assert (meter.total().failed, meter.total().cost, meter.total().input_tokens) == (1, 0.0, 0)
 

@@ -12,7 +12,7 @@ from tests.llm.replies import generated
 from tests.reasoning.reply_types import REPLIES
 from tiermem.errors import BudgetExceeded, MalformedReply, ModelRefused, ModelUnavailable
 from tiermem.llm.interface import Call
-from tiermem.llm.meter import Meter, metered
+from tiermem.llm.meter import Meter, paid_by
 from tiermem.llm.prompts import Prompt, parse_prompt
 from tiermem.llm.scripted import FunctionModel, ScriptedModel
 from tiermem.llm.typed import Unusable, ask_typed, read_reply, reply_schema
@@ -168,16 +168,16 @@ LONG = {"action": "S", "parts": [{"title": "t", "note": "words " * 40}]}
 async def test_a_call_that_would_pass_the_tokens_left_is_not_made() -> None:
     model = FunctionModel(lambda call: LONG)
     told = "tokens for 'route' and a reply would pass the 60"
-    with metered(Meter(budget=Budget(tokens=60))), pytest.raises(BudgetExceeded, match=told):
+    with paid_by(Meter(budget=Budget(tokens=60))), pytest.raises(BudgetExceeded, match=told):
         await ask(model)
     assert model.calls == []
 
 
 async def test_a_reply_has_no_more_room_than_its_budget_leaves() -> None:
     model = FunctionModel(lambda call: {"action": "S"})
-    with metered(Meter(budget=Budget(tokens=100_000))):
+    with paid_by(Meter(budget=Budget(tokens=100_000))):
         await ask_typed(model, prompt(), {"question": "?"}, Verdict, role="route", max_tokens=4_000)
-    with metered(Meter(budget=Budget(tokens=800))):
+    with paid_by(Meter(budget=Budget(tokens=800))):
         await ask_typed(model, prompt(), {"question": "?"}, Verdict, role="route", max_tokens=4_000)
     assert model.calls[0].max_tokens == 4_000
     assert 100 <= model.calls[1].max_tokens < 800
@@ -195,7 +195,7 @@ def test_a_budget_of_tokens_is_kept_whatever_is_asked_and_replied(
         return {"action": "S", "parts": [{"title": "t", "note": "a " * words}]}
 
     async def main() -> None:
-        with metered(Meter(budget=Budget(tokens=tokens))) as meter:
+        with paid_by(Meter(budget=Budget(tokens=tokens))) as meter:
             for number in range(asked):
                 question = "why " * (7 * number)
                 try:
@@ -213,5 +213,5 @@ def test_a_budget_of_tokens_is_kept_whatever_is_asked_and_replied(
 async def test_the_limit_of_a_day_counts_as_well() -> None:
     daily = DailyMeter(limits=Budget(tokens=50))
     model = FunctionModel(lambda call: LONG)
-    with metered(Meter(outer=daily)), pytest.raises(BudgetExceeded, match="would pass the 50"):
+    with paid_by(Meter(outer=daily)), pytest.raises(BudgetExceeded, match="would pass the 50"):
         await ask(model)

@@ -108,14 +108,14 @@ def test_as_many_pages_are_kept_as_there_is_room_for() -> None:
     pages = [log.page(sealed_page(log, f"words of page {number}")) for number in range(5)]
     kept = KeptPages(3 * size_of(pages[0]))
     for page in pages:
-        kept.put(page, None)
+        kept.put_page(page, None)
         assert kept.get(pages[0].id, None) is pages[0]  # used again and again: it stays
     assert len(kept) == 3
     assert kept.get(pages[4].id, None) is pages[4]
     assert kept.get(pages[1].id, None) is None
-    kept.put(pages[4], "another")
+    kept.put_page(pages[4], "another")
     assert kept.get(pages[4].id, "what it was") is None
     assert len(kept) == 2
     none = KeptPages(0)
-    none.put(pages[0], None)
+    none.put_page(pages[0], None)
     assert len(none) == 0

@@ -22,8 +22,8 @@ from tests.reading.world import (
     silence,
 )
 from tiermem.errors import UnknownId
-from tiermem.ledger import Answered, Visibility, finding_id
-from tiermem.llm.meter import Meter, metered, pay, step
+from tiermem.ledger import AnsweredEntry, Visibility, finding_id
+from tiermem.llm.meter import Meter, paid_by, pay, step
 from tiermem.model import Answer, AnswerId, Claim, Decision, Finding, Round, Search, Usage, lines_as_text
 from tiermem.proof.in_words import support_in_words
 from tiermem.reading import Audit, Scope, replay_answer
@@ -44,12 +44,12 @@ async def ask(
     """Ask and record, as a memory does; units alone are recalled unless `recall_turns` are asked for."""
     world.judge.on_route = None if decision is None else lambda evidence: decision
     reader = world.reader(**{"recall_turns": 0} | options)
-    with metered(Meter()) as meter:
+    with paid_by(Meter()) as meter:
         with step("compose"):
             pay(Usage(calls=1, input_tokens=7), prompt="compose@1", model="judge-1")
         outcome = await reader.ask(make_question(question), scope=scope)
     answer, findings = reader.answered(outcome, meter=meter)
-    await world.ledger.write(Answered(answer=answer, findings=findings))
+    await world.ledger.write(AnsweredEntry(answer=answer, findings=findings))
     return answer, findings
 
 
@@ -256,7 +256,7 @@ async def test_an_audit_names_what_does_not_stand_there_any_more() -> None:
     nowhere = replace(answer.citations[0].spans[0], page_id=PageId("p1:nowhere"))
     gone = replace(answer.citations[0], number=2, spans=(nowhere,), quote="")
     forged = replace(answer, id=AnswerId("a1:forged"), citations=(other, gone))
-    await world.ledger.write(Answered(answer=forged))
+    await world.ledger.write(AnsweredEntry(answer=forged))
     audit = await world.reader().audit(forged.id)
     assert [cited.intact for cited in audit.citations] == [False, False]
     assert "PageNotFound" in audit.citations[1].missing[0]
@@ -276,7 +276,7 @@ async def test_an_answer_that_read_a_page_of_another_agent_is_kept_from_who_may_
         read = Round(number=0, searches=(), pages=(page_id,), facts=1, rejected=0, coverage="")
         trace = replace(answer.trace, candidates=(), rounds=(read,), agent="ben")
         recorded = replace(answer, id=AnswerId(f"a1:{len(known)}"), trace=trace)
-        await world.ledger.write(Answered(answer=recorded))
+        await world.ledger.write(AnsweredEntry(answer=recorded))
         known.append(recorded.id)
     reader = world.reader().seen_by(sees)
     assert (await reader.answer(known[0])).id == known[0]
@@ -322,7 +322,7 @@ async def test_an_audit_of_a_derivation_from_other_words_or_another_value_is_not
     )
     for number, other in enumerate(others):
         forged = replace(answer, id=AnswerId(f"a1:forged{number}"), derivations=(other,))
-        await world.ledger.write(Answered(answer=forged))
+        await world.ledger.write(AnsweredEntry(answer=forged))
         audit = await world.reader().audit(forged.id)
         assert [one.intact for one in audit.derivations] == [False]
         assert not audit.intact
@@ -337,7 +337,7 @@ async def test_an_audit_takes_the_words_of_a_derivation_from_the_pages_and_not_f
     (term,) = derivation.terms
     other = replace(derivation, value="2021", terms=(replace(term, text="two years ago"),))
     forged = replace(answer, id=AnswerId("a1:forged"), derivations=(other,))
-    await world.ledger.write(Answered(answer=forged))
+    await world.ledger.write(AnsweredEntry(answer=forged))
     (derived,) = (await world.reader().audit(forged.id)).derivations
     assert derived.now is not None
     assert ("2022" in derived.now, derived.intact) == (True, False)
@@ -368,7 +368,7 @@ async def test_a_replay_names_a_derivation_that_gives_another_value() -> None:
     forged = replace(
         answer, id=AnswerId("a1:forged"), derivations=(replace(derivation, value="October 2021"),)
     )
-    await world.ledger.write(Answered(answer=forged))
+    await world.ledger.write(AnsweredEntry(answer=forged))
     found = [
         one for one in (await replay_answer(world.ledger, forged.id)).differences if "derivation" in one.what
     ]

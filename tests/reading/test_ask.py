@@ -33,7 +33,7 @@ from tiermem.errors import (
     ModelUnavailable,
 )
 from tiermem.ledger import Around, Changes, Ledger, Tier1, Unread
-from tiermem.llm.meter import Meter, check_budget, metered, pay
+from tiermem.llm.meter import Meter, check_budget, paid_by, pay
 from tiermem.model import NEAREST, Answer, AskMode, Budget, Claim, Evidence, Search, Usage, lines_as_text
 from tiermem.reading import Scope
 from tiermem.reading.answer import Outcome
@@ -504,7 +504,7 @@ def spends(world: World, *drafts: Draft) -> None:
 async def test_a_budget_spent_on_the_way_keeps_the_answer_there_is_and_says_so() -> None:
     world = await cats()
     spends(world, partly("three", 0))
-    with metered(Meter(budget=Budget(calls=1))):
+    with paid_by(Meter(budget=Budget(calls=1))):
         outcome = await world.ask("How many cats did Ann adopt?")
     composed = outcome.composed
     assert (composed.text, composed.complete, composed.missing) == ("three", False, "their names")
@@ -519,7 +519,7 @@ async def test_a_budget_spent_while_looking_further_keeps_what_was_found_until_t
     world = await zoo("dog", "fish")
     spends(world, silence(), silence(), partly("a dog", 0, missing="more animals"))
     world.judge.on_plan = lambda turn: look_for("dog")
-    with metered(Meter(budget=Budget(calls=3))):
+    with paid_by(Meter(budget=Budget(calls=3))):
         outcome = await world.ask(
             "Which animals besides her cats did Ann see?", recall_turns=1, widen_turns=1
         )
@@ -534,7 +534,7 @@ async def test_a_budget_spent_while_looking_further_keeps_what_was_found_until_t
 async def test_a_budget_spent_before_the_first_wording_displays_lines_as_they_were_said() -> None:
     world = await cats()
     spends(world)
-    with metered(Meter(budget=Budget(calls=0))):
+    with paid_by(Meter(budget=Budget(calls=0))):
         outcome = await world.ask("How many cats did Ann adopt?")
     assert "lines as they were said" in [degraded.fallback for degraded in outcome.all_degradations]
     assert outcome.composed.abstained

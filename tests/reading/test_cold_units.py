@@ -15,7 +15,7 @@ from tests.ledger.test_tiers import distilled_units
 from tests.reading.world import SPACE, ListIndex, World, distilled, make_question, make_unit
 from tiermem.index.candidates import Candidates
 from tiermem.index.words import WordIndex
-from tiermem.ledger import Bounded, Reinstated, Retired, Shared
+from tiermem.ledger import BoundedEntry, ReinstatedEntry, RetiredEntry, Shared
 from tiermem.llm.meter import Meter
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.reading.backlog import Backlog, ColdUnits
@@ -54,7 +54,7 @@ async def best(world: World, query: str) -> list[str]:
 
 async def limited(limit: int) -> World:
     world = await World.new()
-    await world.ledger.write(Bounded(hot_units=limit))
+    await world.ledger.write(BoundedEntry(hot_units=limit))
     return world
 
 
@@ -120,7 +120,7 @@ async def test_a_cold_unit_that_an_answer_cites_is_in_the_index_after_the_next_r
     outcome = await world.ask("Which animal did Ann see somewhere, one dog?", recall_turns=0)
     answer, findings = world.reader().answered(outcome, meter=Meter())
     assert dog.id in {one.unit_id for one in answer.citations}
-    await Writer(world.ledger, world.index, engine()).answered(answer, findings)
+    await Writer(world.ledger, world.index, engine()).record_answer(answer, findings)
     assert dog.text in (await best(world, "saw one dog somewhere"))[:3], "also before"
     await world.project()
     assert dog.id in indexed(world)
@@ -153,7 +153,7 @@ async def lived(steps: Sequence[tuple[str, int]]) -> tuple[World, set[str]]:
             await zoo(world, *left[:1])
             left = left[1:]
         elif step == "limit":
-            await world.ledger.write(Bounded(hot_units=value))
+            await world.ledger.write(BoundedEntry(hot_units=value))
         elif step == "project":
             await world.project()
             assert indexed(world) == hot(world)
@@ -169,9 +169,9 @@ async def happened(world: World, step: str, unit: SummaryUnit, number: int) -> N
     if step == "cite":
         await world.ledger.write(answered(f"a{number}", cites=[unit.id]))
     elif step == "withdraw":
-        await world.ledger.write(Retired(unit_ids=(unit.id,), reason="wrong"))
+        await world.ledger.write(RetiredEntry(unit_ids=(unit.id,), reason="wrong"))
     elif step == "reinstate":
-        await world.ledger.write(Reinstated(unit_ids=(unit.id,), reason="right"))
+        await world.ledger.write(ReinstatedEntry(unit_ids=(unit.id,), reason="right"))
     else:
         writer = Writer(world.ledger, world.index, engine())
         await writer.eraser.erase(Selection(page=unit.spans[0].page_id), "asked to")
@@ -199,7 +199,7 @@ def test_whatever_went_cold_is_found_through_any_life(steps: Sequence[tuple[str,
 async def test_what_went_cold_is_found_after_a_question_that_was_cut_short(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    tier1 = folded(Bounded(hot_units=3), *distilled_units(4))
+    tier1 = folded(BoundedEntry(hot_units=3), *distilled_units(4))
     cold = ColdUnits(SPACE, tier1)
     (unit,) = [unit for unit in tier1.all_units() if tier1.is_cold(unit.id)]
 
@@ -235,5 +235,5 @@ async def test_a_cold_unit_is_found_by_all_once_it_is_shared_and_let_go_of_once_
     assert await found_by("ann") == []
     await world.ledger.write(Shared(unit_ids=(UnitId(dog),), reason="for all"))
     assert await found_by("bob") == await found_by("ann") == [dog]
-    await world.ledger.write(Bounded(hot_units=9))
+    await world.ledger.write(BoundedEntry(hot_units=9))
     assert await found_by("bob") == await found_by("ann") == []

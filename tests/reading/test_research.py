@@ -19,7 +19,7 @@ from tiermem.errors import (
 )
 from tiermem.index.values import Entry
 from tiermem.ledger import WroteBack
-from tiermem.llm.meter import Meter, check_budget, metered, pay
+from tiermem.llm.meter import Meter, check_budget, paid_by, pay
 from tiermem.model import Budget, Claim, Evidence, FindingId, Search, Usage, WriteBack
 from tiermem.reading import Scope
 from tiermem.reading.look_further import new_searches
@@ -292,7 +292,7 @@ async def test_a_budget_of_calls_is_never_passed() -> None:
         return look_for(*(keyword(animal) for animal in ANIMALS))
 
     world.judge.on_integrate, world.judge.on_plan = integrate, plan
-    with metered(Meter(budget=Budget(calls=2))):
+    with paid_by(Meter(budget=Budget(calls=2))):
         findings = await world.research("cat")
     assert len(spent) == 2
     assert "BudgetExceeded" in findings.degradations[-1].reason
@@ -308,7 +308,7 @@ async def test_time_runs_out_between_two_judgements(seconds: float, integrated: 
         return claims()
 
     world.judge.on_integrate = slow
-    with metered(Meter(budget=Budget(seconds=seconds))) as meter:
+    with paid_by(Meter(budget=Budget(seconds=seconds))) as meter:
         findings = await world.research("cat")
     assert (len(world.judge.shown), len(world.judge.planned)) == (integrated, planned)
     assert "BudgetExceeded" in findings.degradations[-1].reason

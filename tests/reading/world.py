@@ -19,7 +19,7 @@ from tiermem.embedding.words import Stems
 from tiermem.index.candidates import Candidates, gather_candidates, pack_without_vectors
 from tiermem.index.features import Block, turn_features
 from tiermem.index.values import About, Collection, Entry, Hit, Mode, Period, Timeframe
-from tiermem.ledger import Distilled, Ledger, summary_unit_id
+from tiermem.ledger import DistilledEntry, Ledger, summary_unit_id
 from tiermem.model import AskMode, Decision, Evidence, Findings, Recalled, Search, SummaryUnit, Usage
 from tiermem.reading import Reader, ReadingOptions, Reranker, Scope
 from tiermem.reading.answer import Outcome
@@ -380,8 +380,8 @@ def make_unit(page: Page, text: str, quote: str) -> SummaryUnit:
     )
 
 
-def distilled(page: Page, *units: SummaryUnit) -> Distilled:
-    return Distilled(
+def distilled(page: Page, *units: SummaryUnit) -> DistilledEntry:
+    return DistilledEntry(
         page_id=page.id,
         units=units,
         rejected=(),

@@ -13,7 +13,7 @@ from tests.engines import given
 from tests.llm.server import ModelServer, Request
 from tiermem.errors import BudgetExceeded, MalformedReply, ModelRefused, ModelUnavailable
 from tiermem.llm import OpenAIModel
-from tiermem.llm.meter import Meter, metered
+from tiermem.llm.meter import Meter, paid_by
 from tiermem.llm.scripted import FunctionModel, Line, ScriptedModel
 from tiermem.model import Claim, Decision, Evidence, LinkedFact, Search, SummaryUnit, UnitId
 from tiermem.reasoning import Draft, PageView, by_model
@@ -463,7 +463,7 @@ def test_every_question_is_paid_as_a_step_of_its_own_name() -> None:
         await given(engine.select)("?", [FACT], [PAGE])
         await given(engine.reconcile)(FACT, [])
 
-    with metered(Meter()) as meter:
+    with paid_by(Meter()) as meter:
         anyio.run(ask_all)
     steps = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
     assert tuple(meter.steps) == steps

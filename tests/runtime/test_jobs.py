@@ -10,7 +10,7 @@ import anyio.lowlevel
 import pytest
 
 from tiermem.runtime.jobs import Jobs
-from tiermem.writing.values import Unfinished
+from tiermem.writing.values import UnfinishedWork
 
 pytestmark = pytest.mark.anyio
 
@@ -118,14 +118,14 @@ def test_failures_of_one_kind_are_one_warning(
     stage: Any, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     jobs = Jobs()
-    failures = [Unfinished(stage=stage, what=f"p1:{n}", reason=reason) for n in range(12)]
+    failures = [UnfinishedWork(stage=stage, what=f"p1:{n}", reason=reason) for n in range(12)]
     jobs.note(failures)
     jobs.note(failures)
     assert [
         one.message.partition(" (`stats`")[0] for one in caplog.records if one.levelname == "WARNING"
     ] == [str(failures[0])]
     assert jobs.problems == tuple(map(str, failures))
-    other = Unfinished(stage=stage, what="p1:0", reason="Full('no room')")
+    other = UnfinishedWork(stage=stage, what="p1:0", reason="Full('no room')")
     jobs.note([other, "indexing failed", "indexing failed"])
     assert [one.message.partition(" (`stats`")[0] for one in caplog.records if one.levelname == "WARNING"][
         1:

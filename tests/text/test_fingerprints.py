@@ -44,5 +44,5 @@ def test_a_sample_changes_what_is_looked_for_first_and_not_what_is_found(
 def test_words_that_are_rare_in_the_sample_are_looked_for_first() -> None:
     said = "I think that would probably be Skye"
     known = fingerprints([said], [], sample="Probably. I think it would be good. Think of it! " * 9)
-    assert known.needed <= {"skye", "that"}
-    assert fingerprints([said], []).needed == {"probably", "skye"}
+    assert known.required_words <= {"skye", "that"}
+    assert fingerprints([said], []).required_words == {"probably", "skye"}

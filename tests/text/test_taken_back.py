@@ -7,7 +7,7 @@ from pagestore import Page, Span, Turn
 from tests.text.dialogue import page_of
 from tiermem.model import Claim, LinkedFact, TakenBack, UnitId
 from tiermem.proof import link
-from tiermem.text.taken_back import kept, marked, readable, remaining, without
+from tiermem.text.taken_back import kept_spans, mark_taken_back, readable, remaining, without
 
 SAID = "I keep a hen called Berta, a tall grey horse, and a goat that bites."
 
@@ -29,7 +29,7 @@ def test_a_turn_is_left_in_stretches_and_no_quote_reaches_over_what_was_taken_ba
     whole = page(SAID)
     left, line = without(whole, [taken(whole, "a tall grey horse,")]), whole.lines[0]
     assert remaining(left, line.body, line.end) == "I keep a hen called Berta, … and a goat that bites."
-    assert [whole.words(span) for span in kept(left, line.body, line.end)] == [
+    assert [whole.words(span) for span in kept_spans(left, line.body, line.end)] == [
         "I keep a hen called Berta,",
         "and a goat that bites.",
     ]
@@ -63,7 +63,7 @@ def test_whoever_looks_at_the_page_is_told_the_reason_and_whoever_answers_is_not
     both = [taken(whole, "a tall grey horse", "sold"), taken(whole, "grey horse, and", "not hers")]
     left, line = without(whole, both), whole.lines[0]
     shown = "I keep a hen called Berta, [taken back: sold; not hers] a goat that bites."
-    assert marked(left, line.body, line.end, both) == shown
+    assert mark_taken_back(left, line.body, line.end, both) == shown
     assert readable(left.text).endswith("Ann: I keep a hen called Berta, […] a goat that bites.")
 
 
@@ -90,7 +90,7 @@ def test_every_word_is_either_taken_back_or_where_it_stood(
         if line.turn is None:
             assert words <= gone
             continue
-        spans = kept(left, line.body, line.end)
+        spans = kept_spans(left, line.body, line.end)
         inside = {place for span in spans for place in range(span.start, span.end)}
         assert not inside & gone
         assert all(left.text[place] == whole.text[place] for place in inside)

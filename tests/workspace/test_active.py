@@ -120,7 +120,7 @@ def test_pinning_is_no_use_of_an_item() -> None:
     active = held(10, item("a"), item("b"), item("c"))
     for pinned in (True, False):
         assert active.pin("a", pinned) is not None
-        assert keys(active.items) == keys(tuple(reversed(active.ordered("recent")))) == ["a", "b", "c"]
+        assert keys(active.items) == keys(tuple(reversed(active.ordered_items("recent")))) == ["a", "b", "c"]
 
 
 def test_a_smaller_budget_lets_go_of_what_no_longer_fits() -> None:

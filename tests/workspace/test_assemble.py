@@ -9,7 +9,7 @@ from pagestore import PageId, Span
 from tests.workspace.held import NOW, item, keys
 from tiermem.model import UnitId
 from tiermem.workspace import Item
-from tiermem.workspace.assemble import ordered
+from tiermem.workspace.assemble import order_items
 from tiermem.workspace.items import faded_importance
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -36,9 +36,9 @@ def test_the_three_orders_and_of_equal_ones_the_newest_first() -> None:
         item("second", 0.6, ago=HOUR),
         item("chat", 0.4, ago=timedelta()),
     )
-    assert keys(ordered(held, "recent", NOW)) == ["chat", "second", "first", "decision"]
-    assert keys(ordered(held, "important", NOW)) == ["decision", "second", "first", "chat"]
-    assert keys(ordered(held, "balanced", NOW)) == ["chat", "second", "first", "decision"]
+    assert keys(order_items(held, "recent", NOW)) == ["chat", "second", "first", "decision"]
+    assert keys(order_items(held, "important", NOW)) == ["decision", "second", "first", "chat"]
+    assert keys(order_items(held, "balanced", NOW)) == ["chat", "second", "first", "decision"]
 
 
 def test_an_item_is_a_source_with_all_that_is_known_of_it() -> None:

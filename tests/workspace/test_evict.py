@@ -167,7 +167,7 @@ def test_evicting_k_of_n_compares_k_log_n_times_and_not_n_log_n() -> None:
     size, k = 4_000, 10
     queue, chance = EvictionQueue(Counting()), random.Random(1)
     for n in range(size):
-        queue.put(item(f"k{n}", chance.random()), n, NOW)
+        queue.put_item(item(f"k{n}", chance.random()), n, NOW)
     Counted.comparisons[0] = 0
     leaving = queue.leaving(NOW)
     for _ in range(k):

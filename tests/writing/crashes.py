@@ -23,12 +23,12 @@ from tests.pagestore.memoryfiles import MemoryFiles
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, claims_of, finding_on, name_of, pages_in, turn
 from tiermem.errors import ModelUnavailable
 from tiermem.index.values import Collection, Entry
-from tiermem.ledger import Distilled, Ledger, SetAside
+from tiermem.ledger import DistilledEntry, Ledger, SetAside
 from tiermem.model import Claim, LinkedFact, SummaryUnit, UnitId, Usage
 from tiermem.reasoning.interface import Engine, Operation
 from tiermem.salience.propose import difference
 from tiermem.text import normalise
-from tiermem.writing import Consolidator, Unfinished, Writer, WriterOptions
+from tiermem.writing import Consolidator, UnfinishedWork, Writer, WriterOptions
 from tiermem.writing.projection import Projection
 
 COLLECTIONS: tuple[Collection, ...] = ("units", "turns")
@@ -224,7 +224,7 @@ async def perform(writer: Writer, ledger: Ledger, step: tuple[str, int]) -> None
         case "answer", n:
             first, second = SAID[n].text.split(". ")
             found = [await finding_on(ledger, text, answer_id=f"a{n}") for text in (f"{first}.", second)]
-            await writer.answered(answer(f"a{n}"), found)
+            await writer.record_answer(answer(f"a{n}"), found)
 
 
 def consolidator(writer: Writer, ledger: Ledger) -> Consolidator:
@@ -366,7 +366,7 @@ class IndexFirst(Writer):
         entries = [
             Entry(id=unit.id, session=unit.session, text=unit.text)
             for outcome in batch.outcomes
-            if isinstance(outcome, Distilled)
+            if isinstance(outcome, DistilledEntry)
             for unit in outcome.units
         ]
         await self.projection._index.put(SPACE, "units", entries)
@@ -376,15 +376,15 @@ class IndexFirst(Writer):
 class DoneWhenTried(Writer):
     """A page counts as summarised also when the model failed."""
 
-    async def _distil(self, run: Any, infos: Any) -> tuple[Distilled | Unfinished | SetAside, ...]:
+    async def _distil(self, run: Any, infos: Any) -> tuple[DistilledEntry | UnfinishedWork | SetAside, ...]:
         outcomes = await super()._distil(run, infos)
         return tuple(_done(outcome) for outcome in outcomes)
 
 
-def _done(outcome: Distilled | Unfinished | SetAside) -> Distilled:
-    if isinstance(outcome, Distilled):
+def _done(outcome: DistilledEntry | UnfinishedWork | SetAside) -> DistilledEntry:
+    if isinstance(outcome, DistilledEntry):
         return outcome
-    return Distilled(
+    return DistilledEntry(
         page_id=outcome.page_id if isinstance(outcome, SetAside) else PageId(outcome.what),
         units=(),
         rejected=(),

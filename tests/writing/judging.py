@@ -18,14 +18,14 @@ from tests.logs import new_log
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, turn
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.ledger import (
-    Answered,
-    Consolidated,
-    Distilled,
+    AnsweredEntry,
+    ConsolidatedEntry,
+    DistilledEntry,
     Feedback,
     Ledger,
-    Reinstated,
-    Retired,
-    Stated,
+    ReinstatedEntry,
+    RetiredEntry,
+    StatedEntry,
     WroteBack,
 )
 from tiermem.ledger.entries import decode
@@ -77,17 +77,17 @@ class _Known:
 
     def take_in(self, entry: LedgerEntry | None) -> None:
         match entry:
-            case Distilled(units=made):
+            case DistilledEntry(units=made):
                 self.units |= {unit.id: unit for unit in made if unit.id not in self.units}
-            case Stated(unit=unit):
+            case StatedEntry(unit=unit):
                 self.units.setdefault(unit.id, unit)
             case WroteBack(unit=unit) if unit is not None:
                 self.units[unit.id] = unit
-            case Consolidated(unit=unit, merged=of) if unit.id not in self.units:
+            case ConsolidatedEntry(unit=unit, merged=of) if unit.id not in self.units:
                 self.units[unit.id], self._merged[unit.id] = unit, of
-            case Retired(unit_ids=gone):
+            case RetiredEntry(unit_ids=gone):
                 self._retired |= set(gone)
-            case Reinstated(unit_ids=back):
+            case ReinstatedEntry(unit_ids=back):
                 self._retired -= set(back)
 
     def judge(self, feedback: Feedback, record: Record) -> None:
@@ -188,7 +188,7 @@ class _Life:
 
     async def _answer(self, number: int) -> None:
         units = self._chance.sample(self._ledger.tier1.all_units(), 2)
-        await self._ledger.write(Answered(answer=citing(f"a1:{number}", units[:1], shown=units)))
+        await self._ledger.write(AnsweredEntry(answer=citing(f"a1:{number}", units[:1], shown=units)))
 
     async def _judge(self, number: int) -> None:
         outcome = self._chance.choice(OUTCOMES)

@@ -12,7 +12,7 @@ from tests.ledger.building import answer
 from tests.writing import judging
 from tests.writing.parts import S1, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import BudgetExceeded, IndexUnavailable, InvalidInput, MemoryClosed, ModelUnavailable
-from tiermem.ledger import Answered, Ledger, Retired
+from tiermem.ledger import AnsweredEntry, Ledger, RetiredEntry
 from tiermem.model import AnswerId, SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.salience import Outcome
@@ -63,7 +63,7 @@ class Town:
 
     async def cites(self, name: str, *units: SummaryUnit) -> AnswerId:
         given = judging.citing(name, [*units], shown=[*units])
-        await self.ledger.write(Answered(answer=given))
+        await self.ledger.write(AnsweredEntry(answer=given))
         return given.id
 
     async def judge(self, answer_id: AnswerId, outcome: Outcome) -> None:
@@ -111,7 +111,7 @@ async def test_the_index_shows_the_one_and_rebuilding_it_or_reading_the_log_agai
     again = (await Ledger.open(town.ledger._log)).tier1
     (one,) = town.ledger.tier1.units()
     assert again.units() == (one,)
-    assert again.merged(one.id) == town.ledger.tier1.merged(one.id) == one.supersedes
+    assert again.merged_units(one.id) == town.ledger.tier1.merged_units(one.id) == one.supersedes
 
 
 async def test_another_pass_merges_nothing_more() -> None:
@@ -131,9 +131,9 @@ async def test_what_is_told_once_more_joins_what_was_merged() -> None:
     assert set(second.of) == {first.unit.id, town.unit(VERY).id}
     assert len(second.unit.spans) == 3
     assert town.texts() == [MILL]
-    assert set(town.ledger.tier1.merged(second.unit.id)) == {
+    assert set(town.ledger.tier1.merged_units(second.unit.id)) == {
         first.unit.id,
-        *(town.ledger.tier1.merged(first.unit.id)),
+        *(town.ledger.tier1.merged_units(first.unit.id)),
         town.unit(VERY).id,
     }
 
@@ -226,7 +226,7 @@ async def test_a_page_and_findings_that_wait_are_seen_to_first() -> None:
     town = await Town.told(MILL)
     await town.writer.observe(S1, [turn(REALLY)])
     await town.writer.seal()
-    await town.writer.answered(answer("a1"), [await finding_on(town.ledger, MILL)])
+    await town.writer.record_answer(answer("a1"), [await finding_on(town.ledger, MILL)])
     report = await town.passes()
     assert (report.pages, report.units, report.findings, len(report.merged)) == (1, 1, 1, 1)
     assert report.left == ()
@@ -244,7 +244,7 @@ async def test_idle_sessions_seal_by_the_clock_that_is_given() -> None:
 async def test_a_finding_on_an_open_page_is_left_and_told() -> None:
     town = Town(await opened())
     await town.writer.observe(S1, [turn(MILL)])
-    await town.writer.answered(answer("a1"), [await finding_on(town.ledger, MILL)])
+    await town.writer.record_answer(answer("a1"), [await finding_on(town.ledger, MILL)])
     assert (await town.passes()).left == ("1 findings: the page that they rest on is still open",)
 
 
@@ -302,7 +302,7 @@ async def test_a_unit_that_changed_since_it_was_looked_at_is_not_merged_as_it_wa
     unit = town.unit(REALLY)
 
     async def withdrawn() -> None:
-        await town.ledger.write(Retired(unit_ids=(unit.id,), reason="a joke"))
+        await town.ledger.write(RetiredEntry(unit_ids=(unit.id,), reason="a joke"))
 
     report = await town.passes(after(4, withdrawn))
     assert report.merged == ()
@@ -357,7 +357,7 @@ async def test_a_merge_keeps_superseded_what_its_units_had_superseded() -> None:
 async def test_what_is_proposed_alone_is_what_a_pass_then_does_and_writes_nothing() -> None:
     town = await Town.told(MILL, FERRY, REALLY)
     before = len(list(town.ledger._log.records()))
-    proposal = await town.consolidator.proposed(NOW)
+    proposal = await town.consolidator.propose(NOW)
     assert len(list(town.ledger._log.records())) == before
     assert proposal.proposed
     done = await town.passes()
@@ -421,7 +421,7 @@ async def test_units_that_an_erasing_brings_back_are_looked_at_again() -> None:
 async def test_a_finding_that_is_erased_while_a_pass_waits_is_not_decided_on() -> None:
     town = await Town.told(MILL, FERRY)
     given = judging.citing("a1", [town.unit(MILL)], shown=[town.unit(MILL), town.unit(FERRY)])
-    await town.ledger.write(Answered(answer=given, findings=(await finding_on(town.ledger, MILL),)))
+    await town.ledger.write(AnsweredEntry(answer=given, findings=(await finding_on(town.ledger, MILL),)))
     (finding,) = town.ledger.tier1.pending
 
     async def erased() -> None:

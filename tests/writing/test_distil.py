@@ -14,7 +14,7 @@ from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, claims_of, 
 from tiermem.errors import BudgetExceeded, IndexUnavailable, MalformedReply, ModelRefused, ModelUnavailable
 from tiermem.index.values import turn_id
 from tiermem.ledger import Ledger
-from tiermem.llm.meter import Meter, metered, pay
+from tiermem.llm.meter import Meter, paid_by, pay
 from tiermem.model import Budget, Claim, Usage
 from tiermem.writing import Writer, WriterOptions
 
@@ -106,7 +106,7 @@ async def test_pages_read_together_cost_one_call_and_keep_their_own_units() -> N
 
     rules = Paying()
     ledger, _, writer = await garden(rules, pages=4, together=1000)
-    with metered(Meter()) as meter:
+    with paid_by(Meter()) as meter:
         report = await writer.distil_pending()
     assert (report.distilled, report.pending, rules.calls["distil"]) == (4, 0, 1)
     entries = [await ledger.distilled(info.id) for info in await ledger.pages()]
@@ -287,7 +287,7 @@ async def test_what_a_page_cost_is_recorded_with_it_and_paid_by_whoever_asked() 
             return await super().distil(pages)
 
     ledger, _, writer = await garden(Paying(), pages=2)
-    with metered(Meter()) as meter:
+    with paid_by(Meter()) as meter:
         await writer.distil_pending()
     entries = [await ledger.distilled(info.id) for info in await ledger.pages()]
     assert [(entry.usage.input_tokens, entry.prompts) for entry in entries] == [(100, ("distil@abc",))] * 2
@@ -298,7 +298,7 @@ async def test_what_a_page_cost_is_recorded_with_it_and_paid_by_whoever_asked() 
 async def test_a_spent_budget_leaves_pages_pending_without_a_call() -> None:
     rules = Rules()
     _, _, writer = await garden(rules, pages=2)
-    with metered(Meter(budget=Budget(calls=0))):
+    with paid_by(Meter(budget=Budget(calls=0))):
         report = await writer.distil_pending()
     assert (report.pending, rules.calls["distil"]) == (2, 0)
 

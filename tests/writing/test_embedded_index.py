@@ -18,7 +18,7 @@ from tiermem.index.values import COLLECTIONS, Collection
 from tiermem.model import LinkedFact, SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer
-from tiermem.writing.values import Projected
+from tiermem.writing.values import ProjectionCounts
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
@@ -63,9 +63,9 @@ async def test_a_deleted_index_comes_back_with_the_same_results_and_no_engine(tm
     shutil.rmtree(tmp_path / "index")
     index = open_embedded(tmp_path / "index", HashEmbedder())
     again = Writer(ledger, index, rules.engine)
-    assert await again.projection.project() == Projected(units=5, pages=2)
+    assert await again.projection.project() == ProjectionCounts(units=5, pages=2)
     assert await results(index, ledger.indexed_as) == before
-    assert await again.projection.project() == Projected()
+    assert await again.projection.project() == ProjectionCounts()
     await again.projection.rebuild()
     assert await results(index, ledger.indexed_as) == before
     assert rules.calls == calls

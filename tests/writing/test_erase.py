@@ -16,7 +16,7 @@ from tests.pagestore.memoryfiles import MemoryFiles
 from tests.writing.parts import S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tests.writing.repeating import PLACES, Repeating, asked, canary, echo, spoken
 from tiermem.errors import IndexUnavailable, UnknownId
-from tiermem.ledger import Erasing, Ledger, Retired, TurnAt
+from tiermem.ledger import Erasing, Ledger, RetiredEntry, TurnAt
 from tiermem.model import (
     AnswerId,
     Claim,
@@ -48,7 +48,7 @@ async def newest_wins(ledger: Ledger, index: DictIndex) -> Writer:
     for number, move in enumerate(MOVES):
         await writer.observe(S1, [move])
         await writer.seal()
-        await writer.answered(
+        await writer.record_answer(
             answer(f"a{number}"), [await finding_on(ledger, move.text, answer_id=f"a{number}")]
         )
         await writer.apply_pending()
@@ -157,7 +157,7 @@ async def merged(ledger: Ledger, text: str, second: Turn = SECOND) -> tuple[Writ
     await writer.distil_pending()
     await writer.observe(S1, [second])
     await writer.seal()
-    await writer.answered(answer("a1"), [await finding_on(ledger, second.text)])
+    await writer.record_answer(answer("a1"), [await finding_on(ledger, second.text)])
     await writer.apply_pending()
     (unit,) = ledger.tier1.units()
     assert len(unit.spans) == 2
@@ -258,7 +258,7 @@ async def test_an_answer_goes_when_a_derivation_counted_the_words() -> None:
     span = (await finding_on(ledger, MOVES[0].text)).fact.spans[0]
     counted = Derivation(kind="date", value="2023", terms=(Term(text="a move", spans=(span,)),))
     derived = replace(answer("derived"), support="computed", derivations=(counted,))
-    await writer.answered(derived)
+    await writer.record_answer(derived)
     erasure, _ = await writer.eraser.erase(Selection(turn=MOVES[0].turn_id), "asked to")
     assert "derived" in erasure.answers
 
@@ -295,7 +295,7 @@ async def test_an_answer_goes_when_it_was_shown_the_words() -> None:
     seen = replace(beside, id=answer("seen").id, trace=replace(beside.trace, candidates=(shown,)))
     told = replace(beside, id=answer("told").id, text="She moved to Lisbon.")
     for one in (beside, seen, told):
-        await writer.answered(one)
+        await writer.record_answer(one)
     erasure, _ = await writer.eraser.erase(Selection(turn=line.address), "asked to")
     assert set(erasure.answers) == {"a0", "seen", "told"}
     assert {"beside", "a1", "a4"} <= ledger.tier1.answers.keys()
@@ -335,8 +335,8 @@ async def test_each_way_of_being_shown_the_words_takes_an_answer_along(way: str)
         ),
         "all": one.trace,
     }
-    await writer.answered(replace(one, text="Far in the west.", trace=shown[way]))
-    await writer.answered(replace(one, id=AnswerId("beside")))
+    await writer.record_answer(replace(one, text="Far in the west.", trace=shown[way]))
+    await writer.record_answer(replace(one, id=AnswerId("beside")))
     whole = {"asked in the session": Selection(session=S1), "all": Selection(space=True)}
     erasure, _ = await writer.eraser.erase(whole.get(way, Selection(turn=MOVES[0].turn_id)), "asked to")
     assert "shown" in erasure.answers
@@ -350,7 +350,7 @@ async def test_no_record_names_a_unit_that_went_by_its_id_which_is_made_of_its_w
     ledger = await opened()
     writer = await newest_wins(ledger, DictIndex())
     first, *later = ledger.tier1.all_units()
-    await ledger.write(Retired(unit_ids=(first.id, later[0].id), reason="a mistake"))
+    await ledger.write(RetiredEntry(unit_ids=(first.id, later[0].id), reason="a mistake"))
     assert str(list(ledger._log.records())).count(first.id) > 2
     erasure, _ = await writer.eraser.erase(Selection(turn=MOVES[0].turn_id), "asked to")
     assert first.id in erasure.units
@@ -538,7 +538,7 @@ async def random_life(seed: int) -> int:
             known = turns[: number + 1]
             found, shown = chance.choice(known), chance.sample(known, min(2, len(known)))
             given, finding = await asked(ledger, f"a{number}", found, shown)
-            await writer.answered(given, [finding])
+            await writer.record_answer(given, [finding])
             await writer.apply_pending()
         if chance.random() < 0.2 and ledger.tier1.units():
             unit = chance.choice(ledger.tier1.units())
@@ -554,7 +554,7 @@ async def random_life(seed: int) -> int:
     gone = chance.sample(turns, chance.randint(1, 4))
     for one in gone:
         selection, before = Selection(turn=one.turn_id), stored(files)
-        proposal = await writer.eraser.proposed(selection, "asked to")
+        proposal = await writer.eraser.propose(selection, "asked to")
         assert stored(files) == before
         erasure, words = await writer.eraser.erase(selection, "asked to")
         assert replace(proposal.erasure, index=erasure.index) == erasure, seed
@@ -637,7 +637,7 @@ async def test_a_withdrawn_unit_stays_withdrawn_when_only_its_later_revision_goe
         await ledger.write(building.distilled(page, *units))
     await ledger.write(building.answered("a1", building.finding("f1")))
     await ledger.write(replace(building.wrote_back("f1", "UPDATE", merged), shown=()))
-    await ledger.write(Retired(unit_ids=(unit.id,), reason="a mistake"))
+    await ledger.write(RetiredEntry(unit_ids=(unit.id,), reason="a mistake"))
     await writer.eraser.erase(Selection(turn=THIRD.turn_id), "asked to")
     assert ledger.tier1.retired_because(unit.id) is not None
     assert not ledger.tier1.is_active(unit.id)

@@ -66,11 +66,11 @@ async def test_an_answer_is_not_recorded_and_what_it_cost_is(two: TwoWriters, li
     await erase(two)
     await one.catch_up()
     with pytest.raises(ErasedMeanwhile, match="another process erased words of space 'space' meanwhile"):
-        await writer.answered(given, since=since)
+        await writer.record_answer(given, since=since)
     assert not holds_the_word(lines)
     assert one.tier1.answers == {}
     assert one.tier1.spent_on(datetime.now(UTC).date()).calls == 2
-    await writer.answered(replace(given, text="Nothing."), since=one.erasures_by_others)
+    await writer.record_answer(replace(given, text="Nothing."), since=one.erasures_by_others)
     assert len(one.tier1.answers) == 1
 
 
@@ -100,7 +100,7 @@ async def test_a_decision_on_a_finding_is_not_recorded(two: TwoWriters, lines: L
 
     writer = Writer(one, DictIndex(), replace(two.rules[0].engine, select=select))
     finding = await finding_on(one, SECRET.text)
-    await writer.answered(answer("a1"), [finding])
+    await writer.record_answer(answer("a1"), [finding])
     report = await writer.apply_pending()
     assert report.decisions == ()
     assert "ErasedMeanwhile" in report.unfinished[0].reason
@@ -116,7 +116,7 @@ async def test_what_is_recorded_while_an_erasing_is_worked_out_is_erased_too(
         found = await closure(eraser, erased)  # type: ignore[arg-type]
         if len(recorded) < 3:
             recorded.append(f"a{len(recorded)}")
-            await two.writers[0].answered(replace(answer(recorded[-1]), text=SECRET.text), since=0)
+            await two.writers[0].record_answer(replace(answer(recorded[-1]), text=SECRET.text), since=0)
         return found
 
     monkeypatch.setattr(Eraser, "_closure", closure_meanwhile)

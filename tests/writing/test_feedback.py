@@ -15,7 +15,7 @@ from tests.logs import new_log
 from tests.writing import judging
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, turn
 from tiermem.errors import UnknownId
-from tiermem.ledger import Answered, Ledger, Tier1
+from tiermem.ledger import AnsweredEntry, Ledger, Tier1
 from tiermem.model import AnswerId, SummaryUnit, UnitId
 from tiermem.salience import Outcome
 from tiermem.writing import Judged, Selection, Writer
@@ -60,7 +60,7 @@ class Garden:
     async def answer(self, name: str, *cited: int, shown: tuple[int, ...] = ()) -> AnswerId:
         units = [self.unit(number) for number in cited]
         given = judging.citing(name, units, shown=[*units, *map(self.unit, shown)])
-        await self.ledger.write(Answered(answer=given))
+        await self.ledger.write(AnsweredEntry(answer=given))
         return given.id
 
     async def judge(self, answer: AnswerId, outcome: Outcome, output: str | None = None) -> Judged:
@@ -97,7 +97,7 @@ async def test_the_newest_outcome_of_an_answer_takes_the_place_of_the_earlier_on
 async def test_an_outcome_that_credits_others_takes_back_what_the_earlier_one_gave() -> None:
     garden = await Garden.new()
     given = judging.citing("a1:1", [], shown=[garden.unit(0), garden.unit(1)])
-    await garden.ledger.write(Answered(answer=given))
+    await garden.ledger.write(AnsweredEntry(answer=given))
     await garden.judge(given.id, "success", output="tomatoes")
     assert garden.weights() == [0.1, 0, 0, 0]
     await garden.judge(given.id, "success", output="bicycle")
@@ -242,7 +242,7 @@ def test_lives_find_a_fold_that_forgets_whom_a_merged_unit_stands_for(
 ) -> None:
     from tiermem.ledger.folds.signals import SignalsFold
 
-    monkeypatch.setattr(SignalsFold, "merged", lambda self, unit_id: ())
+    monkeypatch.setattr(SignalsFold, "merged_units", lambda self, unit_id: ())
     assert sum(anyio.run(judging.life, seed)["wrong"] for seed in range(4))
 
 

@@ -147,7 +147,7 @@ def test_hostile_decisions_leave_units_that_their_words_tell(operation: Operatio
         await writer.seal()
         before = {unit.id: unit for unit in ledger.tier1.units()}
         rules.reconciles = lambda fact, shown: _aimed(operation, shown[0].id)
-        await writer.answered(answer("a1"), [await finding_on(ledger, TURNS[-1].text)])
+        await writer.record_answer(answer("a1"), [await finding_on(ledger, TURNS[-1].text)])
         report = await writer.apply_pending()
         assert len(report.decisions) == 1
         changed = [unit for unit in ledger.tier1.units() if before.get(unit.id) != unit]

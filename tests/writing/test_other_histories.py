@@ -19,7 +19,7 @@ from tiermem.index.qdrant import QdrantIndex
 from tiermem.index.row_index import RowIndex
 from tiermem.ledger import Ledger
 from tiermem.writing import Selection, Writer
-from tiermem.writing.values import Projected
+from tiermem.writing.values import ProjectionCounts
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
@@ -80,7 +80,7 @@ async def test_two_stores_with_one_space_name_neither_see_nor_delete_each_others
         for _ in range(2):
             assert await found(left, index) == (units(left), 4)
             assert await found(right, index) == (units(right), 4)
-            assert await one.projection.project() == await other.projection.project() == Projected()
+            assert await one.projection.project() == await other.projection.project() == ProjectionCounts()
             await one.projection.rebuild()
         await one.eraser.erase(Selection(space=True), "asked to")
         assert (await found(left, index))[0] == set()
@@ -204,7 +204,9 @@ async def test_an_index_stays_current_when_words_are_erased_and_when_the_log_is_
             with DiskLog("disk", SPACE, files=files) as log:
                 ledger = await Ledger.open(log)
                 if opening:
-                    assert await Writer(ledger, index, Rules().engine).projection.project() == Projected()
+                    assert (
+                        await Writer(ledger, index, Rules().engine).projection.project() == ProjectionCounts()
+                    )
                     assert await ledger.begins_with(await index.mark(ledger.indexed_as))
                     assert await found(ledger, index) == (units(ledger), 4 * opening)
                 writer = await told(ledger, index, GARDEN if opening == 0 else HARBOUR)

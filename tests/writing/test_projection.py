@@ -10,12 +10,12 @@ from tests.logs import new_log
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, pages_in, turn
 from tiermem.errors import IndexUnavailable
 from tiermem.index.values import Collection, Entry, TurnContext, turn_id
-from tiermem.ledger import Ledger, Retired
+from tiermem.ledger import Ledger, RetiredEntry
 from tiermem.model import SummaryUnit
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import Selection, Writer
 from tiermem.writing.projection import _BATCH
-from tiermem.writing.values import Projected
+from tiermem.writing.values import ProjectionCounts
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs")]
 
@@ -83,7 +83,7 @@ async def test_turns_of_different_sessions_are_not_around_each_other() -> None:
 async def test_projecting_again_puts_nothing() -> None:
     _, index, writer, _ = await filled()
     mark = index.marks[SPACE]
-    assert await writer.projection.project() == Projected()
+    assert await writer.projection.project() == ProjectionCounts()
     assert index.marks[SPACE] == mark
 
 
@@ -91,9 +91,9 @@ async def test_only_what_changed_since_the_mark_is_put() -> None:
     ledger, _, writer, _ = await filled()
     await writer.observe(S1, [turn("Ann moved to Porto.", day=9)])
     await writer.seal()
-    assert await writer.projection.project() == Projected(units=0, pages=1)
-    await ledger.write(Retired(unit_ids=(ledger.tier1.units()[0].id,), reason="erased"))
-    assert await writer.projection.project() == Projected(units=1, pages=0)
+    assert await writer.projection.project() == ProjectionCounts(units=0, pages=1)
+    await ledger.write(RetiredEntry(unit_ids=(ledger.tier1.units()[0].id,), reason="erased"))
+    assert await writer.projection.project() == ProjectionCounts(units=1, pages=0)
 
 
 async def test_turns_of_an_open_page_are_found_by_its_id_as_it_grows() -> None:
@@ -101,12 +101,12 @@ async def test_turns_of_an_open_page_are_found_by_its_id_as_it_grows() -> None:
     writer = Writer(ledger, index, Rules().engine)
     for number, said in enumerate(GARDEN):
         await writer.observe(S1, [said])
-        assert await writer.projection.project() == Projected(open_pages=1)
+        assert await writer.projection.project() == ProjectionCounts(open_pages=1)
         (page,) = await ledger.open_pages()
         assert page.id.startswith("o1:")
         assert set(index.of("turns")) == {turn_id(line.seq) for line in page.lines}
         assert len(page.lines) == number + 1
-        assert await writer.projection.project() == Projected()
+        assert await writer.projection.project() == ProjectionCounts()
     built = DictIndex()
     await Writer(ledger, built, Rules().engine).projection.project()
     assert built.entries == {key: found for key, found in index.entries.items() if found}
@@ -140,7 +140,7 @@ async def test_a_page_that_seals_takes_the_place_of_the_open_one() -> None:
     await writer.observe(S1, GARDEN[2:])
     (sealed,) = await writer.seal()
     await writer.observe(S1, [turn("It is red.", day=9)])
-    assert await writer.projection.project() == Projected(pages=1, open_pages=1)
+    assert await writer.projection.project() == ProjectionCounts(pages=1, open_pages=1)
     (opened_after,) = await ledger.open_pages()
     assert await pages_in(ledger, index) == {sealed, opened_after.id}
     first, second = await ids_on(ledger, sealed), await ids_on(ledger, opened_after.id)
@@ -188,7 +188,7 @@ async def test_purging_leaves_no_erased_turn_of_an_open_page() -> None:
 async def test_a_retired_unit_stays_findable_for_the_past_only() -> None:
     ledger, index, writer, _ = await filled()
     gone = ledger.tier1.units()[0]
-    await ledger.write(Retired(unit_ids=(gone.id,), reason="erased"))
+    await ledger.write(RetiredEntry(unit_ids=(gone.id,), reason="erased"))
     await writer.projection.project()
     assert gone.id not in {hit.id for hit in await index.search(SPACE, "units", gone.text, limit=9)}
     past = await index.search(SPACE, "units", gone.text, limit=9, inactive=True)
@@ -209,7 +209,7 @@ async def test_a_unit_that_returns_is_found_again() -> None:
     (older,) = decision.superseded
     assert not index.of("units")[older].active
     assert decision.unit_id is not None
-    await ledger.write(Retired(unit_ids=(decision.unit_id,), reason="erased"))
+    await ledger.write(RetiredEntry(unit_ids=(decision.unit_id,), reason="erased"))
     await writer.projection.project()
     assert index.of("units")[older].active
 
@@ -218,9 +218,11 @@ async def test_an_index_that_was_deleted_is_built_again_the_same_without_an_engi
     ledger, index, writer, rules = await filled()
     before, calls = {c: dict(index.of(c)) for c in ("units", "turns")}, rules.calls.copy()
     empty = DictIndex()
-    assert await Writer(ledger, empty, rules.engine).projection.project() == Projected(units=4, pages=1)
+    assert await Writer(ledger, empty, rules.engine).projection.project() == ProjectionCounts(
+        units=4, pages=1
+    )
     assert {c: dict(empty.of(c)) for c in ("units", "turns")} == before
-    assert await writer.projection.rebuild() == Projected(units=4, pages=1)
+    assert await writer.projection.rebuild() == ProjectionCounts(units=4, pages=1)
     assert {c: dict(index.of(c)) for c in ("units", "turns")} == before
     assert rules.calls == calls
 

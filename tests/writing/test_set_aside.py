@@ -44,7 +44,7 @@ async def said(writer: Writer, *texts: str, session: str = "s1", seal: bool = Tr
 
 
 def steps(ledger: Ledger) -> list[tuple[str, PageId]]:
-    return [(one.step, one.page_id) for one in ledger.tier1.aside]
+    return [(one.step, one.page_id) for one in ledger.tier1.pages_set_aside]
 
 
 @pytest.mark.parametrize("error", [ValueError("odd"), ModelRefused("too long"), MemoryError()])
@@ -107,7 +107,7 @@ async def test_where_the_embedder_refuses_whatever_it_is_given_no_page_is_blamed
     index.put = refuses  # type: ignore[method-assign,assignment]  # for this while
     (left,) = (await writer.distil_pending()).unfinished
     assert "wrong key" in left.reason
-    assert (ledger.tier1.aside, index.marks) == ((), {})
+    assert (ledger.tier1.pages_set_aside, index.marks) == ((), {})
     index.put = real  # type: ignore[method-assign]  # as it was
     await writer.distil_pending()
     assert len(await pages_in(ledger, index)) == 2
@@ -192,7 +192,7 @@ async def test_a_finding_on_which_a_judgement_raises_waits_and_the_others_do_not
     await writer.observe(S1, GARDEN)
     await writer.seal()
     findings = [await finding_on(ledger, said.text) for said in GARDEN]
-    await writer.answered(answer("a1"), findings)
+    await writer.record_answer(answer("a1"), findings)
     report = await writer.apply_pending()
     assert len(report.decisions) == 3
     (left,) = report.unfinished
@@ -226,14 +226,14 @@ async def test_setting_aside_survives_reopening_and_ends_with_the_summary() -> N
     await writer.distil_pending()
     (info,) = await ledger.pages()
     again = await Ledger.open(ledger._log)
-    (aside,) = again.tier1.aside
+    (aside,) = again.tier1.pages_set_aside
     assert (aside.page_id, aside.step) == (info.id, "distil")
     assert aside.reason is not None
     assert aside.reason.startswith("ZeroDivisionError at tiermem/")
     assert str(aside) == (f"page {info.id} is set aside (distil): {aside.reason}; `flush` tries it again")
     rules.distils = None
     await Writer(again, DictIndex(), rules.engine).distil_pending(again=True)
-    assert again.tier1.aside == (await Ledger.open(ledger._log)).tier1.aside == ()
+    assert again.tier1.pages_set_aside == (await Ledger.open(ledger._log)).tier1.pages_set_aside == ()
 
 
 async def test_the_newest_word_on_a_step_counts() -> None:

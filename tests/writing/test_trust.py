@@ -62,7 +62,7 @@ async def after(
     (mine,) = ledger.tier1.units()
     await writer.observe(S1, [said(level)])
     await writer.seal()
-    await writer.answered(answer("a1"), [await finding_on(ledger, LATER)])
+    await writer.record_answer(answer("a1"), [await finding_on(ledger, LATER)])
     await writer.apply_pending()
     kept = ledger.tier1.unit(mine.id) if ledger.tier1.is_active(mine.id) else None
     return kept, [unit for unit in ledger.tier1.units() if unit.id != mine.id]
@@ -107,7 +107,7 @@ async def test_findings_below_the_floor_are_skipped_and_say_why() -> None:
     await writer.observe(S1, [replace(GARDEN[0], role="tool"), GARDEN[1]])
     await writer.seal()
     found = [await finding_on(ledger, said.text) for said in GARDEN[:2]]
-    await writer.answered(answer("a1"), found)
+    await writer.record_answer(answer("a1"), found)
     first, second = (await writer.apply_pending()).decisions
     assert (first.op, second.op) == ("SKIP", "ADD")
     assert first.reason == "its source is trusted as 'tool', and 'user' is asked for"
@@ -125,7 +125,7 @@ async def test_a_finding_one_level_below_the_floor_is_skipped_and_one_at_it_is_k
     writer = Writer(ledger, DictIndex(), Rules().engine, WriterOptions(write_back_trust=floor))
     await writer.observe(S1, [replace(GARDEN[0], trust=level)])
     await writer.seal()
-    await writer.answered(answer("a1"), [await finding_on(ledger, GARDEN[0].text)])
+    await writer.record_answer(answer("a1"), [await finding_on(ledger, GARDEN[0].text)])
     (decision,) = (await writer.apply_pending()).decisions
     below = DEFAULT_LEVELS.index(level) < DEFAULT_LEVELS.index(floor)
     assert decision.op == ("SKIP" if below else "ADD")
@@ -165,7 +165,7 @@ async def test_a_merged_unit_is_trusted_as_the_least_of_its_turns() -> None:
     assert (len(mine.spans), mine.trust) == (2, "tool")
     await writer.observe(S1, [said("tool")])
     await writer.seal()
-    await writer.answered(answer("a1"), [await finding_on(ledger, LATER)])
+    await writer.record_answer(answer("a1"), [await finding_on(ledger, LATER)])
     (decision,) = (await writer.apply_pending()).decisions
     merged = ledger.tier1.unit(mine.id)
     assert merged is not None

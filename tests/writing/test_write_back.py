@@ -11,7 +11,7 @@ from tests.ledger.building import answer
 from tests.writing.parts import GARDEN, S1, SPACE, DictIndex, Rules, finding_on, opened, turn
 from tiermem.errors import BudgetExceeded, IndexUnavailable, MalformedReply, ModelUnavailable
 from tiermem.index.values import Entry
-from tiermem.ledger import Ledger, Retired, Shared
+from tiermem.ledger import Ledger, RetiredEntry, Shared
 from tiermem.model import Finding, FindingId, LinkedFact, Op, SummaryUnit, UnitId
 from tiermem.reasoning.interface import Operation
 from tiermem.writing import WriteBackReport, Writer
@@ -432,7 +432,7 @@ async def test_forged_spans_do_not_reach_tier1() -> None:
 
 async def pending(garden: Garden, *texts: str) -> list[Finding]:
     findings = [await finding_on(garden.ledger, text) for text in texts]
-    await garden.writer.answered(answer("a1"), findings)
+    await garden.writer.record_answer(answer("a1"), findings)
     return findings
 
 
@@ -552,7 +552,7 @@ async def test_a_unit_that_is_no_longer_in_force_is_no_neighbour() -> None:
     garden = await Garden.with_news(PRICE)
     gone = garden.unit(BICYCLE)
     await garden.writer.projection.project()
-    await garden.ledger.write(Retired(unit_ids=(gone.id,), reason="wrong"))
+    await garden.ledger.write(RetiredEntry(unit_ids=(gone.id,), reason="wrong"))
     shown: list[str] = []
 
     def reconciles(fact: LinkedFact, neighbours: Sequence[SummaryUnit]) -> Operation:

@@ -221,10 +221,10 @@ class Memory:
     def as_agent(self, name: str) -> Memory:
         """See `AsyncMemory.as_agent`."""
 
-        async def seen() -> AsyncMemory:
+        async def open_view() -> AsyncMemory:
             return self._async.as_agent(name)
 
-        return _View(self, self._call(seen))
+        return _View(self, self._call(open_view))
 
     def workspace(
         self,

@@ -36,7 +36,7 @@ async def erase(caller: SpaceCaller, selection: Selection, reason: str) -> Recei
 async def plan_erasure(caller: SpaceCaller, selection: Selection, reason: str) -> Receipt:
     """What `erase` would do now, with the words of the turns; nothing is done."""
     components = caller.components
-    proposal = await components.writer.eraser.proposed(selection, reason)
+    proposal = await components.writer.eraser.propose(selection, reason)
     scan = not_looked(proposal.fingerprints, "every file: nothing was erased")
     calls = await _count_calls(components, proposal.fingerprints)
     receipt = replace(

@@ -263,12 +263,12 @@ def _written(file: Path) -> Iterator[bytes]:
 
 def _parts_near(data: bytes, words: Fingerprints) -> Iterator[bytes]:
     """The parts of some bytes that may hold a fingerprint: those around the words that it needs."""
-    if len(words.needed) > FEW or (b"\0" in data and not all(map(str.isascii, words.needed))):
+    if len(words.required_words) > FEW or (b"\0" in data and not all(map(str.isascii, words.required_words))):
         yield data
         return
     reach = max((_WIDEST * len(phrase) for phrase in words.phrases), default=0) + _REACH
     start = end = 0
-    for first, last in sorted(_places(data, words.needed)):
+    for first, last in sorted(_places(data, words.required_words)):
         if first - reach > end:
             yield data[start:end]
             start = first - reach
@@ -281,7 +281,7 @@ def _lines_near(data: bytes, words: Fingerprints) -> Iterator[bytes]:
 
     No run of words goes beyond a line: each is one record.
     """
-    if len(words.needed) > FEW:
+    if len(words.required_words) > FEW:
         yield data
         return
     data = data if data.endswith(b"\n") else data + b"\n"

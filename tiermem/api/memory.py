@@ -106,7 +106,7 @@ from tiermem.writing import (
     ReinstatedUnit,
     Remembered,
     Selection,
-    Unfinished,
+    UnfinishedWork,
     Withdrawn,
 )
 from tiermem.writing.chats import continue_chats, is_compared
@@ -460,7 +460,7 @@ class AsyncMemory:
             )
             if components.read_only:
                 return answer
-            await components.writer.answered(answer, findings, since=since)
+            await components.writer.record_answer(answer, findings, since=since)
             await components.writer.set_aside(outcome.aside, "ask", since=since)
         if findings:
             await self._background.after_answering()
@@ -698,7 +698,7 @@ class AsyncMemory:
         components, callback = self._caller.components, arguments.progress(progress)
         if arguments.switch(dry_run, "dry_run"):
             async with self._lock.shared():
-                return await components.consolidator.proposed(components.clock())
+                return await components.consolidator.propose(components.clock())
         _ = self._caller.writable
         await self._jobs.drain()
         with components.paying(Meter()):
@@ -1197,7 +1197,7 @@ class AsyncMemory:
             problems=(*map(str, self._undone(report)), *_elsewhere(report)),
         )
 
-    def _undone(self, report: DistilReport) -> tuple[Unfinished | SetAside, ...]:
+    def _undone(self, report: DistilReport) -> tuple[UnfinishedWork | SetAside, ...]:
         """What a run left undone, as far as it is this agent's: what the index lacks is the owner's."""
         if self._agent is None:
             return (*report.unfinished, *report.aside)

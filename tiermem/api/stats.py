@@ -135,7 +135,7 @@ def _visible_pages(
     """The summaries of sealed pages and the steps that failed on them; of every page where all is seen."""
     ids = {info.id for info in sealed}
     pages = [page for page in tier1.pages.values() if sees.all or page.page_id in ids]
-    return pages, [one for one in tier1.aside if sees.all or one.page_id in ids]
+    return pages, [one for one in tier1.pages_set_aside if sees.all or one.page_id in ids]
 
 
 def _count_cold(tier1: Tier1, sees: Visibility) -> int:

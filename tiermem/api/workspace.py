@@ -262,7 +262,7 @@ class AsyncWorkspace(WorkspaceView):
         most = self.max_tokens if max_tokens is None else arguments.max_tokens(max_tokens)
         async with self._lock.shared():
             await self.drop_revoked_items()
-        shown = (item.evidence() for item in self._active.ordered(order))
+        shown = (item.evidence() for item in self._active.ordered_items(order))
         return assemble(shown, max_tokens=most, count=token_counter().count, packing=packing)
 
     async def drop_revoked_items(self) -> None:

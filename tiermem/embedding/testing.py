@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from tiermem.embedding.interface import Embedder, KnowsWords
-from tiermem.llm.meter import Meter, metered
+from tiermem.llm.meter import Meter, paid_by
 
 TEXTS = (
     "Ann planted tomatoes in her garden.",
@@ -95,7 +95,7 @@ class EmbedderContract:
             assert found[text][0] == pytest.approx(self.embedded(text)[0], abs=CLOSE)
 
     def test_what_is_embedded_is_metered(self) -> None:
-        with metered(Meter()) as meter:
+        with paid_by(Meter()) as meter:
             self.embedded(*TEXTS)
         assert meter.total().embedding_tokens > 0
 

@@ -5,22 +5,22 @@ from tiermem.ledger.entry_texts import entry_texts
 from tiermem.ledger.folds import ALL, AnswerInfo, Grant, Loss, PageSummary
 from tiermem.ledger.ids import NOT_RECORDED, finding_id, finding_unit_id, merged_unit_id, summary_unit_id
 from tiermem.ledger.kind import LedgerEntry
-from tiermem.ledger.kinds.answered import Answered
-from tiermem.ledger.kinds.bounded import Bounded
+from tiermem.ledger.kinds.answered import AnsweredEntry
+from tiermem.ledger.kinds.bounded import BoundedEntry
 from tiermem.ledger.kinds.chat_title import ChatTitle
-from tiermem.ledger.kinds.consolidated import Consolidated
-from tiermem.ledger.kinds.distilled import Distilled
-from tiermem.ledger.kinds.erased import Erased
+from tiermem.ledger.kinds.consolidated import ConsolidatedEntry
+from tiermem.ledger.kinds.distilled import DistilledEntry
+from tiermem.ledger.kinds.erased import ErasedEntry
 from tiermem.ledger.kinds.erasing import Erasing, TurnAt
 from tiermem.ledger.kinds.feedback import Feedback
-from tiermem.ledger.kinds.granted import Granted
+from tiermem.ledger.kinds.granted import GrantedEntry
 from tiermem.ledger.kinds.redistilled import Redistilled
-from tiermem.ledger.kinds.reinstated import Reinstated
-from tiermem.ledger.kinds.retired import Retired
+from tiermem.ledger.kinds.reinstated import ReinstatedEntry
+from tiermem.ledger.kinds.retired import RetiredEntry
 from tiermem.ledger.kinds.set_aside import SetAside
 from tiermem.ledger.kinds.shared import Shared
 from tiermem.ledger.kinds.spent import Spent
-from tiermem.ledger.kinds.stated import Stated
+from tiermem.ledger.kinds.stated import StatedEntry
 from tiermem.ledger.kinds.wrote_back import WroteBack
 from tiermem.ledger.ledger import Changes, Ledger, Unread, indexed_as
 from tiermem.ledger.moments import Around
@@ -33,31 +33,31 @@ __all__ = [
     "EVERYTHING_SEEN",
     "NOT_RECORDED",
     "AnswerInfo",
-    "Answered",
+    "AnsweredEntry",
     "Around",
-    "Bounded",
+    "BoundedEntry",
     "Changes",
     "ChatTitle",
     "Claims",
-    "Consolidated",
-    "Distilled",
-    "Erased",
+    "ConsolidatedEntry",
+    "DistilledEntry",
+    "ErasedEntry",
     "Erasing",
     "Feedback",
     "Grant",
-    "Granted",
+    "GrantedEntry",
     "Ledger",
     "LedgerEntry",
     "LoggedEntry",
     "Loss",
     "PageSummary",
     "Redistilled",
-    "Reinstated",
-    "Retired",
+    "ReinstatedEntry",
+    "RetiredEntry",
     "SetAside",
     "Shared",
     "Spent",
-    "Stated",
+    "StatedEntry",
     "Tier1",
     "TurnAt",
     "Unread",

@@ -54,8 +54,8 @@ from tiermem.ledger.entries import decode, encode
 from tiermem.ledger.ids import NOT_RECORDED
 from tiermem.ledger.kind import LedgerEntry
 from tiermem.ledger.kinds import KINDS, kind_of
-from tiermem.ledger.kinds.answered import Answered
-from tiermem.ledger.kinds.distilled import Distilled
+from tiermem.ledger.kinds.answered import AnsweredEntry
+from tiermem.ledger.kinds.distilled import DistilledEntry
 from tiermem.ledger.kinds.erasing import Erasing, TurnAt
 from tiermem.ledger.moments import Around, around_moment, clock_problems
 from tiermem.ledger.replacements import (
@@ -72,7 +72,7 @@ Unread = PageNotFound | Corrupt | PageSetAside
 """Why a page is not read."""
 
 _T = TypeVar("_T")
-_E = TypeVar("_E", Answered, Distilled, Erasing)
+_E = TypeVar("_E", AnsweredEntry, DistilledEntry, Erasing)
 _IDENTITY = 32
 """Hexadecimal digits of a log's identity, enough for no two to be alike."""
 
@@ -198,7 +198,7 @@ class Ledger:
         """Queue a fold of all records. The caller holds `_recording`."""
         # Read first: an erasure that is read meanwhile has the log folded again.
         erasures = 0 if self._shares is None else self._shares.by_others.erasures
-        tier1 = Tier1.of(records)
+        tier1 = Tier1.from_records(records)
         self._queue.append(tier1)
         self._queued_up_to, self._erasures_by_others = tier1.head, erasures
 
@@ -206,7 +206,7 @@ class Ledger:
         """Store turns durably, in order; see `PageLog.append`."""
         return await self._blocking(lambda: self._log.append(session, turns))
 
-    async def taken(self, session: SessionId, turns: Sequence[Turn]) -> Sequence[Taken]:
+    async def taken_ids(self, session: SessionId, turns: Sequence[Turn]) -> Sequence[Taken]:
         """How the ids of turns are taken; all count as free where the log cannot tell."""
         if not turns or not isinstance(self._log, LooksUp):
             return tuple("free" for _ in turns)
@@ -443,16 +443,16 @@ class Ledger:
 
     async def answer(self, answer_id: AnswerId) -> Answer:
         """One answer with its trace; raises `UnknownId`."""
-        return (await self._entry(self._answer_seq(answer_id), Answered)).answer
+        return (await self._entry(self._answer_seq(answer_id), AnsweredEntry)).answer
 
-    async def distilled(self, page_id: PageId) -> Distilled:
+    async def distilled(self, page_id: PageId) -> DistilledEntry:
         """What became of one page, rejected claims included; raises `UnknownId` while it is pending."""
         summary = self.tier1.pages.get(page_id)
         if summary is None:
             raise UnknownId(f"page {page_id!r} of space {self.space!r} is not distilled")
-        return await self._entry(summary.seq, Distilled)
+        return await self._entry(summary.seq, DistilledEntry)
 
-    async def announced(self, seq: int) -> Erasing:
+    async def announced_erasing(self, seq: int) -> Erasing:
         """The erasure that a record announced."""
         return await self._entry(seq, Erasing)
 
@@ -550,7 +550,7 @@ def _fold(log: PageLog, *, upto: int | None = None) -> Tier1:
     records = _counting_records(log)
     if upto is not None:
         records = takewhile(lambda record: record.seq <= upto, records)
-    return Tier1.of(records)
+    return Tier1.from_records(records)
 
 
 def _counting_records(log: PageLog) -> Iterator[Record]:

@@ -27,7 +27,7 @@ class Tier1(Folds):
         self.head = -1
 
     @classmethod
-    def of(cls, records: Iterable[Record]) -> Tier1:
+    def from_records(cls, records: Iterable[Record]) -> Tier1:
         """The fold of a log, or of any prefix of one."""
         tier1 = cls()
         for record in records:
@@ -56,7 +56,7 @@ class Tier1(Folds):
         )
 
     @property
-    def aside(self) -> tuple[SetAside, ...]:
+    def pages_set_aside(self) -> tuple[SetAside, ...]:
         """What is set aside now, oldest first: which page, at which step, and why."""
         return tuple(
             SetAside(page_id=page_id, step=step, reason=reason)

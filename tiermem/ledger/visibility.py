@@ -39,25 +39,25 @@ class Visibility:
         """Whether nothing is kept from it."""
         return self.agent is None
 
-    def of(self, agents: Iterable[str | None]) -> bool:
+    def includes(self, agents: Iterable[str | None]) -> bool:
         """Whether what belongs to these agents together may be seen."""
         return self.agents is None or all(one is None or one in self.agents for one in agents)
 
     def turn(self, turn: Turn) -> bool:
         """Whether the turn may be seen."""
-        return self.of((turn.agent,))
+        return self.includes((turn.agent,))
 
     def page(self, page: Page | PageInfo | OpenInfo) -> bool:
         """Whether the page, with its turns, may be seen."""
-        return self.of((page.agent,))
+        return self.includes((page.agent,))
 
     def unit(self, unit: SummaryUnit) -> bool:
         """Whether the unit, as it reads, may be seen."""
-        return self.all_units or unit.id in self.shared or self.of(unit.agents)
+        return self.all_units or unit.id in self.shared or self.includes(unit.agents)
 
     def answer(self, answer: AnswerInfo) -> bool:
         """Whether it is known that the answer was given, and to which question."""
-        return self.all or (answer.agent is not None and self.of((answer.agent,)))
+        return self.all or (answer.agent is not None and self.includes((answer.agent,)))
 
     def owns(self, agents: Iterable[str | None]) -> bool:
         """Whether what belongs to these agents is this one's alone, to be changed by it."""
@@ -68,7 +68,7 @@ class Visibility:
         """Whose turns and pages an index is to find, besides those without an owner; `None` for all."""
         if self.agents is None:
             return None
-        seen = (group for group in self.groups if self.of(group))
+        seen = (group for group in self.groups if self.includes(group))
         return frozenset(map(owner_of, (*((one,) for one in self.agents), *seen)))
 
     @property

@@ -85,7 +85,7 @@ class Price:
             if not 0 <= price < math.inf:
                 raise InvalidInput(f"a price must be a number from 0 up, not {price!r}")
 
-    def of(self, usage: Usage) -> float:
+    def cost_of(self, usage: Usage) -> float:
         """What this usage costs."""
         cached = self.input if self.cached is None else self.cached
         fresh = usage.input_tokens - usage.cached_tokens + usage.embedding_tokens

@@ -129,7 +129,7 @@ _step: ContextVar[str] = ContextVar("tiermem_step", default="other")
 
 
 @contextmanager
-def metered(meter: Meter) -> Iterator[Meter]:
+def paid_by(meter: Meter) -> Iterator[Meter]:
     """Everything called inside is paid by `meter`."""
     token = _meter.set(meter)
     try:
@@ -172,10 +172,10 @@ def current() -> Meter | None:
 
 
 @contextmanager
-def counted() -> Iterator[Meter]:
+def count_spending() -> Iterator[Meter]:
     """Count what is spent inside by itself; the meter outside, if there is one, pays for it and limits it."""
     check_budget()
-    with metered(Meter(outer=_meter.get())) as inner:
+    with paid_by(Meter(outer=_meter.get())) as inner:
         yield inner
 
 

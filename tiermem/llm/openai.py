@@ -172,7 +172,7 @@ class OpenAIModel:
                 raise ModelRefused(f"{self._embedding} rejected the texts: {error}") from error.__cause__
         return wire.vectors_in(body, len(texts))
 
-    async def served(self) -> frozenset[str]:
+    async def list_models(self) -> frozenset[str]:
         """The names of the models that the endpoint lists; costs nothing. Raises `ModelUnavailable`."""
         import openai
 
@@ -236,7 +236,9 @@ class OpenAIModel:
         body = decode(response.http_response.content)
         usage, is_counted = read_usage(body)
         price = self._prices.get(endpoint.model) if is_counted else None
-        usage = replace(usage, seconds=time.monotonic() - started, cost=price.of(usage) if price else None)
+        usage = replace(
+            usage, seconds=time.monotonic() - started, cost=price.cost_of(usage) if price else None
+        )
         pay(usage, prompt=prompt, model=wire.model_in(body, redaction.in_reply) or endpoint.model)
         return body, usage
 

@@ -20,7 +20,7 @@ from tiermem.llm.meter import check_budget, pay
 from tiermem.model import Usage
 
 
-class NotRecorded(TierMemError, LookupError):
+class UnrecordedCall(TierMemError, LookupError):
     """The recording holds no such call. No `ModelError` on purpose: nothing should carry on from it."""
 
 
@@ -121,18 +121,18 @@ class ReplayingModel:
             self._replies[record["key"]] = reply
             self._models[record["call"]["role"]] = reply.model
         except (ValueError, KeyError, TypeError) as error:
-            raise NotRecorded(f"line {number} of {self._path} is no recorded call: {error!r}") from error
+            raise UnrecordedCall(f"line {number} of {self._path} is no recorded call: {error!r}") from error
 
     def model_for(self, role: Role) -> str:
         """The model that answered calls of this role when they were recorded."""
         return self._models.get(role, "replayed")
 
     async def complete(self, call: Call) -> Reply:
-        """The recorded reply; `NotRecorded` for a call that was never recorded."""
+        """The recorded reply; `UnrecordedCall` for a call that was never recorded."""
         check_budget()
         reply = self._replies.get(key_of(call))
         if reply is None:
-            raise NotRecorded(f"{self._path} holds no such call of {call.prompt!r}; record it again")
+            raise UnrecordedCall(f"{self._path} holds no such call of {call.prompt!r}; record it again")
         pay(reply.usage, prompt=call.prompt, model=reply.model)
         return reply
 

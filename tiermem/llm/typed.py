@@ -24,7 +24,7 @@ from tiermem.llm.prompts import Prompt, load
 from tiermem.llm.reply_shape import fit_to_schema
 from tiermem.llm.tokens import token_counter
 from tiermem.model import Usage
-from tiermem.observing import Done, Observer, observed
+from tiermem.observing import Done, Observer, enter_observers
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -100,7 +100,7 @@ def _excerpt(text: str) -> str:
 async def _ask_once(model: LanguageModel, call: Call, reply_type: type[T]) -> T | Unusable:
     allowed = within_budget(call)
     try:
-        with observed(partial(_around, allowed, model.model_for(call.role))) as done:
+        with enter_observers(partial(_around, allowed, model.model_for(call.role))) as done:
             reply = await model.complete(allowed)
             done(reply)
     except MalformedReply as error:

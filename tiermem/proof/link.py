@@ -22,7 +22,7 @@ from tiermem.text.literals import Source
 from tiermem.text.normalise import fold_text
 from tiermem.text.quotes import MAX_PLACES, QuotePlace, find_quotes
 from tiermem.text.readings import Speech, is_only_question, speech
-from tiermem.text.taken_back import kept, remaining
+from tiermem.text.taken_back import kept_spans, remaining
 from tiermem.text.words import sentences, words
 
 NOT_FOUND = "no such words on the pages shown"
@@ -42,10 +42,10 @@ def link(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
         claim = replace(claim, scene=None)
     unusable = _unusable(claim)
     if unusable:
-        return _rejected(claim, unusable)
+        return _reject_claim(claim, unusable)
     placed = find_quotes(claim.quotes, pages)
     if not placed:
-        return _rejected(claim, NOT_FOUND)
+        return _reject_claim(claim, NOT_FOUND)
     best: LinkedFact | Rejected | None = None
     for places in islice(product(*(options for _, options in placed)), MAX_PLACES):
         found = _link_at(claim, tuple(quote for quote, _ in placed), places)
@@ -53,7 +53,7 @@ def link(claim: Claim, pages: Sequence[Page]) -> LinkedFact | Rejected:
             return found
         if best is None or (isinstance(best, Rejected) and isinstance(found, LinkedFact)):
             best = found
-    return best or _rejected(claim, NOT_FOUND)
+    return best or _reject_claim(claim, NOT_FOUND)
 
 
 def _unusable(claim: Claim) -> str | None:
@@ -70,7 +70,7 @@ def _unusable(claim: Claim) -> str | None:
     return None
 
 
-def _rejected(claim: Claim, reason: str) -> Rejected:
+def _reject_claim(claim: Claim, reason: str) -> Rejected:
     return Rejected(claim=claim.text, quotes=claim.quotes, reason=reason)
 
 
@@ -98,7 +98,7 @@ def _grade_claim(claim: Claim, ground: Ground) -> LinkedFact | Rejected:
         reasons = ["its words are in different turns"] * found.is_combined
         reasons += [str(each) for each in found.cautions if each.code != "topic"]
     elif own.speaker not in ground.speakers:
-        return _rejected(claim, "said by somebody else")
+        return _reject_claim(claim, "said by somebody else")
     else:
         found, reasons = _grade_own_words(own, ground.only_by(own.speaker))
     if found.unsupported or not found.sentences:
@@ -162,7 +162,7 @@ def _quoted_turn(page: Page, index: int, places: Sequence[QuotePlace]) -> Quoted
         text=remaining(page, line.body, line.end),
         said_at=line.turn.said_at if line.turn else None,
         speaker=line.turn.speaker if line.turn else "",
-        spans=kept(page, line.body, line.end),
+        spans=kept_spans(page, line.body, line.end),
         addressee=_other_speaker(page, line),
     )
     return QuotedTurn(

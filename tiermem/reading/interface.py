@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from pagestore import History, Page, PageId, PageInfo, SessionId, SpaceId
-from tiermem.ledger import Around, Changes, Distilled, Tier1, Unread
+from tiermem.ledger import Around, Changes, DistilledEntry, Tier1, Unread
 from tiermem.model import Answer, AnswerId
 
 
@@ -55,7 +55,7 @@ class ReadsLedger(Protocol):
         """One answer with its trace; raises `UnknownId`."""
         ...
 
-    async def distilled(self, page_id: PageId) -> Distilled:
+    async def distilled(self, page_id: PageId) -> DistilledEntry:
         """What became of one page when it was summarised; raises `UnknownId` while it is pending."""
         ...
 

@@ -10,7 +10,7 @@ from pagestore import Page, Span
 from tiermem.model import Evidence
 from tiermem.reading.turns import FoundTurn
 from tiermem.text import sentences
-from tiermem.text.taken_back import kept
+from tiermem.text.taken_back import kept_spans
 
 LONGEST_PIECE = 300
 """Characters of a piece."""
@@ -39,7 +39,7 @@ def cut_turn(turn: FoundTurn, score: ScorePieces, fits: Callable[[Evidence], boo
 
 def _find_pieces(turn: FoundTurn) -> Iterator[Span]:
     """The sentences of a turn without what was taken back, each of at most `LONGEST_PIECE` characters."""
-    for span in kept(turn.page, turn.line.body, turn.line.end):
+    for span in kept_spans(turn.page, turn.line.body, turn.line.end):
         for start, end in cut_sentences(turn.page.text[span.start : span.end], longest=LONGEST_PIECE):
             yield Span(page_id=span.page_id, start=span.start + start, end=span.start + end)
 

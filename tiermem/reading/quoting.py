@@ -13,7 +13,7 @@ from pagestore import Page, PageId, PageLine, Span, Turn
 from tiermem.model import Evidence, SummaryUnit
 from tiermem.proof import is_concluded
 from tiermem.text import Source, stems
-from tiermem.text.taken_back import LEFT_OUT, kept, readable, remaining
+from tiermem.text.taken_back import LEFT_OUT, kept_spans, readable, remaining
 from tiermem.text.unicode import replace_surrogates
 from tiermem.trust import DEFAULT_TRUST
 
@@ -41,7 +41,7 @@ def sources_in_span(page: Page, span: Span) -> tuple[Source, ...]:
             replace_surrogates(remaining(page, line.body, line.end)),
             line.turn.said_at,
             replace_surrogates(line.turn.speaker),
-            kept(page, line.body, line.end),
+            kept_spans(page, line.body, line.end),
             is_concluded(line.turn),
             line.turn.role or "",
         )
@@ -91,7 +91,7 @@ def turn_evidence(
     said = replace_surrogates(remaining(page, line.body, line.end)).replace("\n\t", "\n").rstrip("\n")
     evidence = Evidence(
         text=f"{replace_surrogates(turn.speaker)}: {said}" if turn is not None else said,
-        spans=kept(page, line.body, line.end),
+        spans=kept_spans(page, line.body, line.end),
         score=score,
         source="turn",
         said_at=turn.said_at if turn is not None else None,

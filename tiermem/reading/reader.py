@@ -58,7 +58,7 @@ from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
 from tiermem.salience import Signals
 from tiermem.text.question import Question
-from tiermem.text.taken_back import marked
+from tiermem.text.taken_back import mark_taken_back
 from tiermem.text.unicode import replace_surrogates
 from tiermem.workspace import Item
 
@@ -566,7 +566,7 @@ def _mark_withdrawn(evidence: Evidence, page: Page, line: PageLine | None, view:
         return evidence
     start, end = (0, len(page.text)) if line is None else (line.body, line.end)
     head = "" if line is None or line.turn is None else f"{line.turn.speaker}: "
-    words = marked(page, start, end, taken)
+    words = mark_taken_back(page, start, end, taken)
     return replace(
         evidence, text=replace_surrogates(head + (words if line is None else words.replace("\n\t", "\n")))
     )

@@ -25,7 +25,7 @@ from tiermem.text import search_stems
 from tiermem.text.dates import timestamp
 from tiermem.text.long_runs import blank_runs
 from tiermem.text.question import Question
-from tiermem.text.taken_back import LEFT_OUT, kept
+from tiermem.text.taken_back import LEFT_OUT, kept_spans
 from tiermem.text.unicode import replace_surrogates
 from tiermem.text.withheld import without_unsearched
 from tiermem.trust import TrustLevels
@@ -133,7 +133,7 @@ def _by_likely_words(one: _RankedTurn, words: LikelyWords, score: float) -> _Ran
 def readable_text(turn: FoundTurn) -> str:
     """The words of a turn as they are on its page, without those that were taken back."""
     page = turn.page
-    spans = kept(page, turn.line.body, turn.line.end)
+    spans = kept_spans(page, turn.line.body, turn.line.end)
     text = f" {LEFT_OUT} ".join(page.text[span.start : span.end] for span in spans)
     return replace_surrogates(text).rstrip("\n")
 
@@ -195,7 +195,7 @@ def _as_line(
     said, (start, end) = turn.line.turn, part
     before = f"{LEFT_OUT} " if text[:start].strip() else ""
     after = f" {LEFT_OUT}" if text[end:].strip() else ""
-    spans = kept(turn.page, turn.line.body, turn.line.end)
+    spans = kept_spans(turn.page, turn.line.body, turn.line.end)
     place = Span(page_id=turn.page.id, start=spans[0].start, end=spans[-1].end)
     if len(spans) == 1:
         place = replace(place, start=place.start + start, end=place.start + end)
@@ -216,7 +216,7 @@ def _as_line(
 
 def _cite_line(number: int, one: _RankedTurn, line: CitedSentence) -> Citation:
     page = one.turn.page
-    spans = kept(page, one.turn.line.body, one.turn.line.end)
+    spans = kept_spans(page, one.turn.line.body, one.turn.line.end)
     if len(spans) == 1 and line.span is not None:
         spans = (line.span,)
     quote = f" {LEFT_OUT} ".join(words(page, span) for span in spans)

@@ -330,7 +330,7 @@ class LookUp:
 
     def _is_listed(self, unit: SummaryUnit, extracts: bool) -> bool:
         """Whether a unit says more than a turn that may be seen."""
-        return extracts or not unit.is_extract or not self.view.scope.sees.of(unit.agents)
+        return extracts or not unit.is_extract or not self.view.scope.sees.includes(unit.agents)
 
     def _units_by_turns(self, turns: Iterable[RankedTurn | FoundTurn], extracts: bool) -> list[Hit]:
         """Units that rest on these turns, each as good as the best of its turns."""

@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import anyio
 
 from tiermem.errors import MemoryClosed, unknown_keyword
-from tiermem.observing import observed
+from tiermem.observing import enter_observers
 from tiermem.wire import Right
 
 _P = ParamSpec("_P")
@@ -123,7 +123,7 @@ def _call(method: _Method[_H, _P, _T], *, finish: bool) -> _Call[_H, _P, _T]:
     async def call(self: _H, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
         for name in kwargs.keys() - known:
             raise unknown_keyword(method.__name__, name, names)
-        with observed(lambda one: one.memory_called(method.__name__, space_of(self))) as done:
+        with enter_observers(lambda one: one.memory_called(method.__name__, space_of(self))) as done:
             run = partial(method, self, *args, **kwargs)
             result = await self._calls.run(run, finish=finish, before=self._catch_up)
             done(result)

@@ -16,7 +16,7 @@ from tiermem.embedding import Embedder
 from tiermem.index.interface import Index
 from tiermem.ledger import Ledger
 from tiermem.llm import LanguageModel
-from tiermem.llm.meter import Meter, metered, require_prices
+from tiermem.llm.meter import Meter, paid_by, require_prices
 from tiermem.reading import Reader, Reranker
 from tiermem.reasoning import Engine
 from tiermem.runtime.daily import DailyMeter
@@ -130,7 +130,7 @@ class Components:
         if meter.budget.cost is not None and not self.engine.free:
             require_prices(self.model)
         meter.outer = self.meter
-        with metered(meter):
+        with paid_by(meter):
             yield meter
 
     async def close(self) -> None:

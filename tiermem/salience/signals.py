@@ -77,7 +77,7 @@ class Weight:
     morning: float = 0.0
     day: date | None = None
 
-    def moved(self, judged: Judgement) -> Weight:
+    def with_judgement(self, judged: Judgement) -> Weight:
         """The weight after one more judgement. A clock that goes back begins no day again."""
         day, morning = judged.at.astimezone(UTC).date(), self.morning
         if self.day is None or day > self.day:
@@ -91,7 +91,7 @@ class Weight:
 
 def weight_of(judged: Iterable[Judgement]) -> Weight:
     """The weight that judgements come to, taken in their order."""
-    return reduce(Weight.moved, judged, Weight())
+    return reduce(Weight.with_judgement, judged, Weight())
 
 
 def promotion(uses: int, weight: float) -> str | None:

@@ -63,12 +63,12 @@ class Fingerprints:
 
     def _stretches(self, text: str) -> Iterator[str]:
         """All of a text in which there may be a fingerprint: words around those they cannot do without."""
-        if len(self.needed) > FEW:
+        if len(self.required_words) > FEW:
             yield text
             return
         if not self._holds_group(text):
             return
-        for word in self.needed:
+        for word in self.required_words:
             at = text.find(word)
             while at >= 0:
                 start, end = _words_around(text, at, at + len(word), max(self.sizes))
@@ -94,7 +94,7 @@ class Fingerprints:
         return rests
 
     @cached_property
-    def needed(self) -> frozenset[str]:
+    def required_words(self) -> frozenset[str]:
         """Words of which every fingerprint holds one: those that the sample has least."""
         return frozenset(group[0] for group in self.groups)
 

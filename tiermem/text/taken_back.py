@@ -26,7 +26,7 @@ _GAP = re.compile(f"{GAP}\\s*")
 
 def without(page: Page, taken: Iterable[TakenBack]) -> Page:
     """The page without these words; a turn of which no word is left is withheld like one that was erased."""
-    return without_ranges(page, [(start, end) for start, end, _ in joined(taken)])
+    return without_ranges(page, [(start, end) for start, end, _ in join_gaps(taken)])
 
 
 def without_ranges(page: Page, ranges: Sequence[tuple[int, int]]) -> Page:
@@ -38,10 +38,10 @@ def without_ranges(page: Page, ranges: Sequence[tuple[int, int]]) -> Page:
         text += page.text[at:start] + GAP.ljust(end - start)
         at = end
     left = replace(page, text=text + page.text[at:])
-    return replace(left, lines=tuple(_left(left, line, ranges) for line in page.lines))
+    return replace(left, lines=tuple(_without_gaps(left, line, ranges) for line in page.lines))
 
 
-def _left(page: Page, line: PageLine, gaps: Sequence[tuple[int, int]]) -> PageLine:
+def _without_gaps(page: Page, line: PageLine, gaps: Sequence[tuple[int, int]]) -> PageLine:
     first = bisect_right(gaps, line.body, key=lambda gap: gap[1])
     if line.turn is None or first == len(gaps) or gaps[first][0] >= line.end:
         return line
@@ -49,7 +49,7 @@ def _left(page: Page, line: PageLine, gaps: Sequence[tuple[int, int]]) -> PageLi
     return replace(line, turn=replace(line.turn, text=text) if _says_something(text) else None)
 
 
-def kept(page: Page, start: int, end: int) -> tuple[Span, ...]:
+def kept_spans(page: Page, start: int, end: int) -> tuple[Span, ...]:
     """The stretches of this range of the page that hold words which were not taken back; all of it where no
     stretch holds any.
     """
@@ -77,8 +77,8 @@ def _between(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def remaining(page: Page, start: int, end: int) -> str:
-    """The words of this range, as `kept` has them, with an ellipsis between two stretches."""
-    return f" {LEFT_OUT} ".join(page.text[span.start : span.end] for span in kept(page, start, end))
+    """The words of this range, as `kept_spans` has them, with an ellipsis between two stretches."""
+    return f" {LEFT_OUT} ".join(page.text[span.start : span.end] for span in kept_spans(page, start, end))
 
 
 def readable(text: str) -> str:
@@ -86,17 +86,17 @@ def readable(text: str) -> str:
     return _GAP.sub(f"[{LEFT_OUT}] ", text) if GAP in text else text
 
 
-def marked(page: Page, start: int, end: int, taken: Iterable[TakenBack]) -> str:
+def mark_taken_back(page: Page, start: int, end: int, taken: Iterable[TakenBack]) -> str:
     """The words of this range, with a mark that tells the reason in place of each that was taken back."""
     text, at = "", start
-    for first, last, reasons in joined(taken):
+    for first, last, reasons in join_gaps(taken):
         if start < last and first < end:
             text += page.text[at : max(at, first)] + f"[taken back: {'; '.join(reasons)}]"
             at = min(last, end)
     return text + page.text[at:end]
 
 
-def joined(taken: Iterable[TakenBack]) -> list[Gap]:
+def join_gaps(taken: Iterable[TakenBack]) -> list[Gap]:
     """Where words were taken back on one page, in order, each place once, with all the reasons for it."""
     places: list[Gap] = []
     for one in sorted(taken, key=lambda one: (one.span.start, one.span.end)):

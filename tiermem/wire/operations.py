@@ -64,7 +64,7 @@ class WireOperation:
         one = self.signature.parameters[name]
         return one.default is one.empty and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
 
-    def of(self, memory: object, given: Mapping[str, Any]) -> Awaitable[Any]:
+    def call_on(self, memory: object, given: Mapping[str, Any]) -> Awaitable[Any]:
         """The call of it on a memory, with what is given by name."""
         keywords = dict(given)
         spread = keywords.pop(self.several, ()) if self.several is not None else ()

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import count
 from threading import RLock
 
-from tiermem.workspace.assemble import Order, ordered
+from tiermem.workspace.assemble import Order, order_items
 from tiermem.workspace.evict import Eviction, EvictionQueue, Hybrid
 from tiermem.workspace.items import Item, aware
 
@@ -111,7 +111,7 @@ class ActiveSet:
             used = added if item.last_used is None else aware(item.last_used)
             self._places[item.key] = next(self._coming)
             taken = replace(item, added_at=added, last_used=used)
-            self._put(taken, now)
+            self._put_item(taken, now)
             return Admitted(admitted=True, evicted=evicted, item=taken)
 
     def get(self, key: str) -> Item | None:
@@ -127,7 +127,7 @@ class ActiveSet:
             used = replace(item, uses=item.uses + 1, last_used=now)
             self._take_out(item)
             self._places[key] = place
-            self._put(used, now)
+            self._put_item(used, now)
             return used
 
     def pin(self, key: str, pinned: bool = True) -> Item | None:
@@ -140,7 +140,7 @@ class ActiveSet:
             if pinned:
                 self._queue.remove(key)
             else:
-                self._queue.put(changed, self._places[key], self.now())
+                self._queue.put_item(changed, self._places[key], self.now())
             self._pinned += item.tokens if pinned else -item.tokens
             return changed
 
@@ -164,10 +164,10 @@ class ActiveSet:
         """Take everything out, what is pinned too."""
         self.remove_those(lambda _: True)
 
-    def ordered(self, order: Order) -> tuple[Item, ...]:
+    def ordered_items(self, order: Order) -> tuple[Item, ...]:
         """All of them in the order in which they are to be shown."""
         with self._lock:
-            return ordered(self.items, order, self.now())
+            return order_items(self.items, order, self.now())
 
     def resize(self, max_tokens: int) -> tuple[Item, ...]:
         """Change the budget; who has to leave for a smaller one leaves, and is given.
@@ -193,11 +193,11 @@ class ActiveSet:
                     break
         return tuple(evicted)
 
-    def _put(self, item: Item, now: datetime) -> None:
+    def _put_item(self, item: Item, now: datetime) -> None:
         if item.pinned:
             self._pinned += item.tokens
         else:
-            self._queue.put(item, self._places[item.key], now)
+            self._queue.put_item(item, self._places[item.key], now)
         self._held[item.key] = item
         self._tokens += item.tokens
 

@@ -14,7 +14,7 @@ now, where importance halves in an hour.
 """
 
 
-def ordered(items: Sequence[Item], order: Order, now: datetime) -> tuple[Item, ...]:
+def order_items(items: Sequence[Item], order: Order, now: datetime) -> tuple[Item, ...]:
     """Items, given in the order of their use, as they are to be shown; of equal ones the newest first."""
     newest = tuple(reversed(items))
     if order == "recent":

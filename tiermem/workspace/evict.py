@@ -139,7 +139,7 @@ class Ear(Eviction):
 
 
 @dataclass(frozen=True, slots=True)
-class Balanced(Eviction):
+class FadingImportance(Eviction):
     """What matters least by now: importance fades with the hours since it came."""
 
     name: str = "balanced"
@@ -159,7 +159,7 @@ class EvictionQueue:
         self._live: dict[str, tuple[int, int, Item]] = {}
         self._versions = 0
 
-    def put(self, item: Item, place: int, now: datetime) -> None:
+    def put_item(self, item: Item, place: int, now: datetime) -> None:
         """Take in an item that came as the `place`th, or as it is after a change."""
         rank = None if self._policy.ages else self._policy.rank(item, now)
         self._versions += 1

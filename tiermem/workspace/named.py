@@ -19,6 +19,6 @@ POLICIES: Registry[Callable[[], evict.Eviction]] = Registry(
         "importance": evict.Importance,
         "access": evict.Access,
         "ear": evict.Ear,
-        "balanced": evict.Balanced,
+        "balanced": evict.FadingImportance,
     },
 )

@@ -233,7 +233,7 @@ async def _count_erased(
     dated = [turn for turn in turns if turn.said_at is not None]
     if not theirs or not dated:
         return 0
-    taken = await ledger.taken(session, dated)
+    taken = await ledger.taken_ids(session, dated)
     gone = [turn for turn, how in zip(dated, taken, strict=True) if how == "erased"]
     sizes = set(theirs)
     ours = [find_size(turn, sizes) for turn in gone]

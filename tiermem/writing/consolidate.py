@@ -27,8 +27,8 @@ from pagestore.errors import Corrupt, PageNotFound, PageStoreError
 from tiermem.errors import BudgetExceeded, MemoryClosed, TierMemError
 from tiermem.index.interface import Index
 from tiermem.index.values import Hit
-from tiermem.ledger import Consolidated, Ledger, Tier1, merged_unit_id, owner_of
-from tiermem.llm.meter import Meter, current, metered
+from tiermem.ledger import ConsolidatedEntry, Ledger, Tier1, merged_unit_id, owner_of
+from tiermem.llm.meter import Meter, current, paid_by
 from tiermem.model import SummaryUnit, UnitId
 from tiermem.salience.propose import (
     Merge,
@@ -113,7 +113,7 @@ class Consolidator:
             if not await claims.add(["the space"]):
                 return Consolidation(left=(ELSEWHERE,))
             one = _Pass(progress)
-            with metered(Meter(outer=current())) as meter:
+            with paid_by(Meter(outer=current())) as meter:
                 try:
                     await self._seal(one, now, moment)
                     await self._summarise(one, moment)
@@ -123,7 +123,7 @@ class Consolidator:
                     one.left.append(f"the rest of this pass: {why}")
             return replace(one.report(), usage=meter.total())
 
-    async def proposed(self, now: datetime) -> Consolidation:
+    async def propose(self, now: datetime) -> Consolidation:
         """What a pass would begin with now; nothing is written."""
         one = _Pass(None)
         one.sealed = await self._writer.idle_sessions(now)
@@ -278,7 +278,7 @@ class Consolidator:
             and any(span.page_id == page and span.start < end and start < span.end for span in unit.spans)
         ]
 
-    async def _entry(self, one: _Pass, merge: Merge) -> Consolidated | None:
+    async def _entry(self, one: _Pass, merge: Merge) -> ConsolidatedEntry | None:
         """The merge of those of its units that fit the first now; `None` if none does, or it is known."""
         tier1, kept = self._ledger.tier1, merge.units[0]
         fitting = [kept]
@@ -297,7 +297,7 @@ class Consolidator:
         reason = (
             f"they tell the same (cosine {merge.similarity:.3f} by {self._options.embedder or 'the index'})"
         )
-        return Consolidated(unit=_standing_for(fitting, unit_id), merged=ids, reason=reason)
+        return ConsolidatedEntry(unit=_standing_for(fitting, unit_id), merged=ids, reason=reason)
 
     async def _why_not(self, tier1: Tier1, kept: SummaryUnit, other: SummaryUnit) -> str | None:
         """Why two units may not be merged as they are now; `None` where they may."""
@@ -369,5 +369,5 @@ def _standing_for(units: Sequence[SummaryUnit], unit_id: UnitId) -> SummaryUnit:
     )
 
 
-def _as_merged_units(entry: Consolidated) -> MergedUnits:
+def _as_merged_units(entry: ConsolidatedEntry) -> MergedUnits:
     return MergedUnits(unit=entry.unit, of=entry.merged, reason=entry.reason)

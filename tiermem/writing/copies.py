@@ -55,13 +55,13 @@ async def _has_first(ledger: Ledger, session: SessionId, turns: Sequence[Turn], 
 
 
 async def _is_stored(ledger: Ledger, session: SessionId, turn: Turn) -> bool:
-    (how,) = await ledger.taken(session, (turn,))
+    (how,) = await ledger.taken_ids(session, (turn,))
     return how != "free"
 
 
 async def _find_same_ids(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> frozenset[int]:
     """The places of turns whose ids the session has; none where no three in a row are among them."""
-    known = [how != "free" for how in await ledger.taken(session, turns)]
+    known = [how != "free" for how in await ledger.taken_ids(session, turns)]
     longest = max((sum(1 for _ in run) for is_known, run in groupby(known) if is_known), default=0)
     return frozenset(n for n, one in enumerate(known) if one and longest >= _FEWEST)
 

@@ -17,8 +17,8 @@ from anyio import to_thread
 from pagestore import Page, PageId, PageLine
 from pagestore.codec import opened_as
 from tiermem.errors import InvalidInput
-from tiermem.ledger import Distilled, Redistilled, summary_unit_id
-from tiermem.llm.meter import counted, step
+from tiermem.ledger import DistilledEntry, Redistilled, summary_unit_id
+from tiermem.llm.meter import count_spending, step
 from tiermem.model import (
     EXTRACT,
     IMPORTED,
@@ -48,36 +48,36 @@ class UnitsMade:
     rejected: list[Rejected] = field(default_factory=list)
     worded: int = 0
 
-    def of(self, page_id: PageId) -> tuple[SummaryUnit, ...]:
+    def units_on(self, page_id: PageId) -> tuple[SummaryUnit, ...]:
         """The units whose first span is on a page."""
         return tuple(unit for unit in self.units.values() if unit.spans[0].page_id == page_id)
 
 
 async def distil(
     pages: Sequence[Page], engine: Engine, trust: TrustLevels = DEFAULT_TRUST
-) -> tuple[Distilled, ...]:
+) -> tuple[DistilledEntry, ...]:
     """Ask for the facts of pages in one call and prove each; an entry a page, in order.
 
     The first entry has the cost of the call, what was rejected and how many claims were only worded.
     Raises what the engine raises. Of an engine that does not summarise the entries are extracts.
     """
     claims: Sequence[Claim] | None = None
-    with counted() as meter, step("distil"):
+    with count_spending() as meter, step("distil"):
         if engine.distil is not None:
             claims = await engine.distil(pages)
 
-    def linked() -> tuple[Distilled, ...]:
+    def link_claims() -> tuple[DistilledEntry, ...]:
         if claims is None:
             made = extract_units(pages, trust=trust)
         else:
             made = prove_claims(pages, claims, made_by=engine.name, trust=trust)
         return tuple(
-            Distilled(
+            DistilledEntry(
                 page_id=page.id,
-                units=made.of(page.id),
+                units=made.units_on(page.id),
                 rejected=tuple(made.rejected) if at == 0 else (),
                 worded=made.worded if at == 0 else 0,
-                omissions=omissions(page, [unit.text for unit in made.of(page.id)]),
+                omissions=omissions(page, [unit.text for unit in made.units_on(page.id)]),
                 made_by=EXTRACT if claims is None else engine.name,
                 prompts=tuple(meter.prompts),
                 usage=meter.total() if at == 0 else Usage(),
@@ -89,7 +89,7 @@ async def distil(
         )
 
     # Linking is pure and takes milliseconds a claim: questions asked meanwhile do not wait for a whole page.
-    return await to_thread.run_sync(linked)
+    return await to_thread.run_sync(link_claims)
 
 
 async def redistil(
@@ -109,10 +109,10 @@ async def redistil(
             "a page is summarised again by a language model, and none is named: pass model='…' when the "
             "memory is opened, or set TIERMEM_MODEL"
         )
-    with counted() as meter, step("distil"):
+    with count_spending() as meter, step("distil"):
         claims = await engine.distil([page], hints=hints)
 
-    def linked() -> Redistilled:
+    def link_claims() -> Redistilled:
         made = prove_claims([page], claims, made_by=engine.name, trust=trust)
         texts = [unit.text for unit in (*kept, *made.units.values())]
         return Redistilled(
@@ -128,7 +128,7 @@ async def redistil(
             usage=meter.total(),
         )
 
-    return await to_thread.run_sync(linked)
+    return await to_thread.run_sync(link_claims)
 
 
 def prove_claims(

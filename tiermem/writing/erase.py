@@ -26,7 +26,7 @@ from pagestore.errors import Locked, PageStoreError
 from tiermem.collector import pause_collector
 from tiermem.dialogue import AgentTurnKind, chat_of, is_of_coding_agent
 from tiermem.errors import InvalidInput, SummaryIndexError, UnknownId, unexpected
-from tiermem.ledger import Erased, Erasing, Ledger, LoggedEntry, Tier1, TurnAt, Unread, records_left
+from tiermem.ledger import ErasedEntry, Erasing, Ledger, LoggedEntry, Tier1, TurnAt, Unread, records_left
 from tiermem.model import AnswerId, CitedSentence, FindingId, UnitId
 from tiermem.text.fingerprints import FEW, Fingerprints, fingerprints, fingerprints_of
 from tiermem.writing.closure import Closure, ErasedTurns, closure
@@ -175,14 +175,14 @@ class Eraser:
         record = await self._ledger.write(announced)
         return await self._carry_out(record.seq, announced, erased, from_its_start=True), erased.words
 
-    async def proposed(self, selection: Selection, reason: str) -> Proposal:
+    async def propose(self, selection: Selection, reason: str) -> Proposal:
         """What `erase` would take now; nothing is written. Raises the same."""
         announced, erased = await self._select_turns(selection, reason)
         entries, found = await self._closure(erased)
 
         def folds() -> tuple[Tier1, Tier1]:
             left = records_left(entries, erased=found.records, instead=found.instead)
-            return Tier1.of(records_left(entries)), Tier1.of(left)
+            return Tier1.from_records(records_left(entries)), Tier1.from_records(left)
 
         before, after = await to_thread.run_sync(folds)
         changed = _changed_units(before, after)
@@ -211,7 +211,7 @@ class Eraser:
         """Finish what a crash left announced; without one, nothing happens."""
         done = []
         for seq in self._ledger.tier1.erasing:
-            announced = await self._ledger.announced(seq)
+            announced = await self._ledger.announced_erasing(seq)
             erased = await self._erased_turns(announced)
             done.append(await self._carry_out(seq, announced, erased))
         return tuple(done)
@@ -229,7 +229,7 @@ class Eraser:
         erasure = _erasure(announced, erased, found, changed, before=before, after=after, index=index)
         if index in ("rewritten", "removed"):
             await self._ledger.write(
-                Erased(
+                ErasedEntry(
                     intent=seq,
                     turns=len(erasure.turns),
                     units=len(erasure.units),
@@ -316,7 +316,7 @@ class Eraser:
             for number in count(2):
                 named = version_id(turn, number)
                 later = Turn(speaker="", text="", turn_id=named, agent=agent)
-                if (await self._ledger.taken(session, (later,))) == ("free",):
+                if (await self._ledger.taken_ids(session, (later,))) == ("free",):
                     break
                 found |= set(await self._ledger.pages_of_turn(named))
         return found
@@ -382,7 +382,7 @@ class Eraser:
         """
         pages = {page.id: page for page in going}
         wanted = _known_by([turn.text for turn in _turns_of(pages.values(), seqs)], (), sample)
-        if len(wanted.needed) > FEW:
+        if len(wanted.required_words) > FEW:
             ids = await self._ledger.page_ids()
         elif wanted:
             ids = await self._ledger.pages_with(wanted.groups, wanted.are_in)

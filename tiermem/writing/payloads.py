@@ -38,7 +38,7 @@ async def match_payloads(
     whose own ids are stored, come back as they are.
     """
     typed = {n: turn for n, turn in enumerate(turns) if _is_typed(turn)}
-    how = await ledger.taken(session, [replace(turn, agent=agent) for turn in typed.values()])
+    how = await ledger.taken_ids(session, [replace(turn, agent=agent) for turn in typed.values()])
     ours = {
         n: turn
         for (n, turn), found in zip(typed.items(), how, strict=True)
@@ -85,7 +85,7 @@ async def _stored_ids(
     for number in count(1):
         ids = [payload_id(minute, number) for minute in minutes]
         probes = [Turn(speaker="", text="", turn_id=one, agent=agent) for one in ids]
-        taken = dict(zip(ids, await ledger.taken(session, probes), strict=True))
+        taken = dict(zip(ids, await ledger.taken_ids(session, probes), strict=True))
         found |= {one: how == "erased" for one, how in taken.items() if how != "free"}
         minutes = {minute for minute in minutes if taken[payload_id(minute, number)] != "free"}
         if not minutes:

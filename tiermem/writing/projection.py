@@ -36,7 +36,7 @@ from tiermem.ledger import Changes, Ledger, SetAside, owner_of
 from tiermem.model import SummaryUnit, UnitId, merge_owners
 from tiermem.text import parse_iso
 from tiermem.text.withheld import without_unsearched
-from tiermem.writing.values import Projected, Unfinished
+from tiermem.writing.values import ProjectionCounts, UnfinishedWork
 
 log = logging.getLogger("tiermem")
 
@@ -65,7 +65,7 @@ class Projection:
         self._failed: dict[PageId, Exception] = {}
         self._erasures_by_others = 0
 
-    async def project(self, *, again: bool = False) -> Projected:
+    async def project(self, *, again: bool = False) -> ProjectionCounts:
         """Bring the index up to the ledger; repeating it puts nothing. Raises `SummaryIndexError`.
 
         With `again`, pages that were set aside are tried again.
@@ -78,7 +78,7 @@ class Projection:
         async with self._one_at_a_time:
             await self._put_changes()
 
-    async def attempt(self, *, again: bool = False) -> Unfinished | None:
+    async def attempt(self, *, again: bool = False) -> UnfinishedWork | None:
         """`project` for work the ledger already holds: a failure delays finding it and loses nothing."""
         return await self._attempt_step(partial(self.project, again=again))
 
@@ -87,25 +87,25 @@ class Projection:
         """Whether the index finds what is put before it is durable."""
         return isinstance(self._index, Shows)
 
-    async def attempt_to_show(self) -> Unfinished | None:
+    async def attempt_to_show(self) -> UnfinishedWork | None:
         """`show`, or `attempt` where the index finds nothing before it is durable."""
         return await (self._attempt_step(self.show) if self.is_shown_first else self.attempt())
 
-    async def _attempt_step(self, step: Callable[[], Awaitable[object]]) -> Unfinished | None:
+    async def _attempt_step(self, step: Callable[[], Awaitable[object]]) -> UnfinishedWork | None:
         what = f"space {self._ledger.space}"
         try:
             await step()
         except TierMemError as error:
-            return Unfinished(stage="index", what=what, reason=repr(error))
+            return UnfinishedWork(stage="index", what=what, reason=repr(error))
         except Exception as error:  # noqa: BLE001  # reported in the result, and logged
-            return Unfinished(stage="index", what=what, reason=unexpected(error, f"indexing {what}"))
+            return UnfinishedWork(stage="index", what=what, reason=unexpected(error, f"indexing {what}"))
         return None
 
-    def aside(self) -> tuple[SetAside, ...]:
+    def pages_set_aside(self) -> tuple[SetAside, ...]:
         """The pages that the index goes on without, and why."""
-        return tuple(one for one in self._ledger.tier1.aside if one.step == "index")
+        return tuple(one for one in self._ledger.tier1.pages_set_aside if one.step == "index")
 
-    async def rebuild(self) -> Projected:
+    async def rebuild(self) -> ProjectionCounts:
         """Drop the space from the index and project it from nothing, without a model call."""
         async with self._alone():
             async with self._one_at_a_time:
@@ -196,7 +196,7 @@ class Projection:
             finally:
                 self._index = index
 
-    async def _project(self, *, again: bool = False) -> Projected:
+    async def _project(self, *, again: bool = False) -> ProjectionCounts:
         async with self._one_at_a_time:
             put, upto = await self._put_changes(again=again), self._put_up_to
         if self._to_mark:
@@ -212,7 +212,7 @@ class Projection:
                 self._mark = upto
         return put
 
-    async def _put_changes(self, *, again: bool = False) -> Projected:
+    async def _put_changes(self, *, again: bool = False) -> ProjectionCounts:
         space = self._ledger.indexed_as
         aside = self._ledger.tier1.aside_at("index")
         besides = aside if again else ()
@@ -243,7 +243,9 @@ class Projection:
         if isinstance(self._index, Shows):
             self._index.show(space, changes.upto)
             self._mark = changes.upto
-        return Projected(units=len(changes.units), pages=len(changes.pages), open_pages=len(changes.filling))
+        return ProjectionCounts(
+            units=len(changes.units), pages=len(changes.pages), open_pages=len(changes.filling)
+        )
 
     async def _each(
         self,

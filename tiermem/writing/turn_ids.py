@@ -43,7 +43,7 @@ class ResolvedTurns:
 async def resolve_turn_ids(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> ResolvedTurns:
     """The turns, those with a place for an id under the id their words have in the session, or a new one."""
     edits = await _edits(ledger, session, turns)
-    how = dict(enumerate(await ledger.taken(session, turns)))
+    how = dict(enumerate(await ledger.taken_ids(session, turns)))
     found = {n: None if how[n] == "erased" else turn for n, turn in enumerate(turns) if not is_placed(turn)}
     found |= edits.turns
     files = {n: turn for n, turn in enumerate(turns) if n not in found}
@@ -121,7 +121,7 @@ async def _edits(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> _
     messages = {
         n: turn for n, turn in enumerate(turns) if isinstance(turn, ImportedTurn) and not is_placed(turn)
     }
-    how = await ledger.taken(session, tuple(messages.values()))
+    how = await ledger.taken_ids(session, tuple(messages.values()))
     taken = {n: turn for (n, turn), found in zip(messages.items(), how, strict=True) if found == "other"}
     if not taken:
         return _Edits(turns={}, new=0)
@@ -138,7 +138,7 @@ async def _edits(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> _
             edited[n] = turn
         else:
             others[n] = replace(turn, turn_id=own_id(turn))
-    how = await ledger.taken(session, tuple(others.values()))
+    how = await ledger.taken_ids(session, tuple(others.values()))
     for (n, turn), status in zip(others.items(), how, strict=True):
         if status == "other":
             edited[n] = turn
@@ -158,7 +158,7 @@ async def _edits(ledger: Ledger, session: SessionId, turns: Sequence[Turn]) -> _
 async def _first_free(ledger: Ledger, session: SessionId, turn: ImportedTurn) -> Turn | None:
     """The turn under the first id of a later version that is free; `None` if the next one was erased."""
     for later in later_versions(turn):
-        (how,) = await ledger.taken(session, (later,))
+        (how,) = await ledger.taken_ids(session, (later,))
         if how in ("free", "erased"):
             return later if how == "free" else None
     return None
@@ -172,7 +172,7 @@ async def _new(
     ids = {n: alternatives(turn) for n, turn in turns.items()}
     first = True
     while left := {n: next(others) for n, others in ids.items() if n not in found}:
-        taken = await ledger.taken(session, tuple(left.values()))
+        taken = await ledger.taken_ids(session, tuple(left.values()))
         for (n, turn), how in zip(left.items(), taken, strict=True):
             if how == "free" or (how == "same" and turn.turn_id not in claimed):
                 found[n] = turn

@@ -36,7 +36,7 @@ class WriterOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unfinished:
+class UnfinishedWork:
     """Work that could not be done now and stays pending: which step, on what, and why."""
 
     stage: Literal["distil", "write-back", "index"]
@@ -53,7 +53,7 @@ class Unfinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Projected:
+class ProjectionCounts:
     """How many units, sealed pages, and open pages with what is new on them were put into the index."""
 
     units: int = 0
@@ -77,7 +77,7 @@ class DistilReport:
     pending: int
     worded: int = 0
     elsewhere: int = 0
-    unfinished: tuple[Unfinished, ...] = ()
+    unfinished: tuple[UnfinishedWork, ...] = ()
     aside: tuple[SetAside, ...] = ()
 
 
@@ -87,7 +87,7 @@ class WriteBackReport:
 
     decisions: tuple[WriteBack, ...] = ()
     waiting: int = 0
-    unfinished: tuple[Unfinished, ...] = ()
+    unfinished: tuple[UnfinishedWork, ...] = ()
 
     def count(self, op: Literal["ADD", "UPDATE", "SKIP"]) -> int:
         """How many findings ended in this operation."""

@@ -20,7 +20,7 @@ from tiermem.errors import TierMemError, unexpected
 from tiermem.index.interface import Index
 from tiermem.index.values import turn_id
 from tiermem.ledger import Ledger, Spent, WroteBack, finding_unit_id, owner_of
-from tiermem.llm.meter import Meter, current, metered, step
+from tiermem.llm.meter import Meter, current, paid_by, step
 from tiermem.model import (
     Claim,
     Finding,
@@ -39,7 +39,7 @@ from tiermem.writing.concluding import write_conclusion
 from tiermem.writing.duplicates import find_duplicate
 from tiermem.writing.edit import Neighbour, ProvedFact, grounds_of, neighbour_of, settle, skip
 from tiermem.writing.projection import Projection
-from tiermem.writing.values import Unfinished, WriteBackReport, WriterOptions
+from tiermem.writing.values import UnfinishedWork, WriteBackReport, WriterOptions
 
 
 @dataclass
@@ -48,7 +48,7 @@ class _Run:
 
     meter: Meter
     decisions: list[WriteBack] = field(default_factory=list)
-    unfinished: list[Unfinished] = field(default_factory=list)
+    unfinished: list[UnfinishedWork] = field(default_factory=list)
     waiting: int = 0
     since: int = 0
     """What `Ledger.erasures_by_others` was before the pages of the present group were read."""
@@ -56,7 +56,7 @@ class _Run:
     def leave(self, finding: Finding, error: Exception) -> None:
         expected = isinstance(error, TierMemError)
         reason = repr(error) if expected else unexpected(error, f"writing back finding {finding.id}")
-        self.unfinished.append(Unfinished(stage="write-back", what=finding.id, reason=reason))
+        self.unfinished.append(UnfinishedWork(stage="write-back", what=finding.id, reason=reason))
 
     @contextmanager
     def leaving(self, finding: Finding) -> Iterator[None]:
@@ -98,7 +98,7 @@ class WriteBacks:
         Findings of an answer on which another process decides are left to that one.
         """
         async with self.one_at_a_time, self._ledger.claiming("write-back") as claims:
-            with metered(Meter(outer=current())) as meter:
+            with paid_by(Meter(outer=current())) as meter:
                 run = _Run(meter)
                 for answer_id, group in groupby(findings, key=lambda finding: finding.answer_id):
                     if await claims.add([answer_id]):

@@ -34,25 +34,25 @@ from tiermem.errors import (
 from tiermem.index.interface import Index
 from tiermem.ledger import (
     EVERYTHING_SEEN,
-    Answered,
-    Bounded,
+    AnsweredEntry,
+    BoundedEntry,
     ChatTitle,
     Claims,
-    Distilled,
+    DistilledEntry,
     Feedback,
-    Granted,
+    GrantedEntry,
     Ledger,
     Redistilled,
-    Reinstated,
-    Retired,
+    ReinstatedEntry,
+    RetiredEntry,
     SetAside,
     Shared,
     Spent,
-    Stated,
+    StatedEntry,
     Tier1,
     Visibility,
 )
-from tiermem.llm.meter import Meter, current, metered
+from tiermem.llm.meter import Meter, current, paid_by
 from tiermem.model import (
     Answer,
     AnswerId,
@@ -91,7 +91,7 @@ from tiermem.writing.values import (
     Progress,
     ReinstatedUnit,
     Remembered,
-    Unfinished,
+    UnfinishedWork,
     Withdrawn,
     WriteBackReport,
     WriterOptions,
@@ -130,7 +130,7 @@ class Writer:
     async def limit_hot_units(self, limit: int | None) -> None:
         """Have the index hold no more than `limit` units from now on; `None` leaves it as it was."""
         if limit not in (None, self._ledger.tier1.hot_units):
-            await self._ledger.write(Bounded(hot_units=limit))
+            await self._ledger.write(BoundedEntry(hot_units=limit))
 
     async def observe(self, session: SessionId, turns: Sequence[Turn]) -> Appended:
         """Store turns; durable when this returns. Pages that fill up seal and wait for `distil_pending`.
@@ -231,7 +231,7 @@ class Writer:
                 await self._supersede_older_versions()
             if edited or not pending:
                 run.index = await self.projection.attempt(again=again)
-        return run.report(self.projection.aside())
+        return run.report(self.projection.pages_set_aside())
 
     async def pending_pages(self, *, aside: bool = True) -> tuple[PageInfo, ...]:
         """Return the sealed pages that are not summarised yet, oldest first.
@@ -292,7 +292,7 @@ class Writer:
     @asynccontextmanager
     async def recording(self, what: str) -> AsyncIterator[None]:
         """What is paid inside is recorded when it fails or is cut short: neither is free of limits."""
-        with metered(Meter(outer=current())) as meter:
+        with paid_by(Meter(outer=current())) as meter:
             try:
                 yield
             except (Exception, anyio.get_cancelled_exc_class()):
@@ -305,7 +305,7 @@ class Writer:
         if usage.calls:
             await self._ledger.write(Spent(step=what, usage=usage))
 
-    async def answered(
+    async def record_answer(
         self, answer: Answer, findings: Sequence[Finding] = (), *, since: int | None = None
     ) -> None:
         """Record an answer with its trace; its findings are pending from now on.
@@ -313,7 +313,7 @@ class Writer:
         With `since`, what `Ledger.erasures_by_others` was when the question began, raises `ErasedMeanwhile`
         as `write_conclusion` does.
         """
-        entry = Answered(answer=answer, findings=tuple(findings))
+        entry = AnsweredEntry(answer=answer, findings=tuple(findings))
         known = self._ledger.erasures_by_others if since is None else since
         await write_conclusion(self._ledger, entry, since=known, step="ask", usage=answer.usage)
 
@@ -321,7 +321,7 @@ class Writer:
         """Record that an agent may see another one's, or no longer; nothing that is so already."""
         async with self._one_decides:
             if self._ledger.tier1.may_see(agent, to_see) != given:
-                await self._ledger.write(Granted(agent=agent, to_see=to_see, given=given))
+                await self._ledger.write(GrantedEntry(agent=agent, to_see=to_see, given=given))
 
     async def share(self, unit_ids: Sequence[UnitId], reason: str, *, given: bool) -> tuple[SummaryUnit, ...]:
         """Record that units are everybody's, or no longer; those for which that is new come back."""
@@ -435,7 +435,7 @@ class Writer:
             before = {older for older in unit.supersedes if tier1.is_active(older)}
             if tier1.retired_because(unit_id) is None:
                 within = (one.id for one in _extracts_within(tier1, unit) if tier1.is_active(one.id))
-                entry = Retired(unit_ids=(unit_id, *within), reason=reason)
+                entry = RetiredEntry(unit_ids=(unit_id, *within), reason=reason)
                 tier1 = await self._retire(entry, dry_run=dry_run)
             older = (tier1.unit(older) for older in unit.supersedes if older not in before)
             returned = tuple(one for one in older if one is not None and tier1.is_active(one.id))
@@ -443,7 +443,7 @@ class Writer:
                 unit=unit, returned=returned, beside=_overlapping_units(tier1, unit), proposed=dry_run
             )
 
-    async def _retire(self, entry: Retired, *, dry_run: bool) -> Tier1:
+    async def _retire(self, entry: RetiredEntry, *, dry_run: bool) -> Tier1:
         """The state with units taken back: on record, unless it is only tried."""
         if dry_run:
             return await self._ledger.with_entry(entry)
@@ -466,7 +466,7 @@ class Writer:
         unit = self.unit_of_words(page, next(line for line in page.lines if line.seq == seq))
         if self._ledger.tier1.unit(unit.id) is not None:
             return unit
-        if await self._ledger.write_unless_erased(Stated(unit=unit), since=since) is None:
+        if await self._ledger.write_unless_erased(StatedEntry(unit=unit), since=since) is None:
             raise UnknownId(f"turn {seq} of session {session!r} was erased meanwhile")
         return unit
 
@@ -488,7 +488,7 @@ class Writer:
                 self._check_may_hold_again(unit)
                 within = (one.id for one in _extracts_within(tier1, unit))
                 together = (one for one in within if tier1.retired_because(one) == why)
-                await self._ledger.write(Reinstated(unit_ids=(unit_id, *together), reason=reason))
+                await self._ledger.write(ReinstatedEntry(unit_ids=(unit_id, *together), reason=reason))
                 await self.projection.attempt()
         tier1 = self._ledger.tier1
         older = (tier1.unit(older) for older in unit.supersedes if older in before)
@@ -501,7 +501,7 @@ class Writer:
         holding = {one for old in unit.supersedes for one in tier1.superseded_by(old)}
         if others := holding - {unit.id, *unit.supersedes}:
             raise InvalidInput(f"unit {min(others)!r} holds in its place: withdraw that first")
-        for one in tier1.merged(unit.id):
+        for one in tier1.merged_units(unit.id):
             if not set(self._unit(one).spans) <= {*unit.spans}:
                 raise InvalidInput(f"unit {one!r} says more by now than when it was merged: keep it")
 
@@ -563,7 +563,7 @@ class Writer:
                 older = (corrects.id, *corrects.supersedes, *within)
                 corrected = (*tier1.corrected_with(corrects.id), *within)
             unit = stated_unit(page, seq, self._options.trust, older)
-            entry = Stated(unit=unit, corrects=corrected)
+            entry = StatedEntry(unit=unit, corrects=corrected)
             if await self._ledger.write_unless_erased(entry, since=since) is not None:
                 return page, unit
 
@@ -598,7 +598,7 @@ class Writer:
     async def _retire_version(self, unit_id: UnitId, newest_id: str, reinstated: Collection[UnitId]) -> None:
         if unit_id not in reinstated:
             reason = f"the message was edited: turn {newest_id!r} is its newest version"
-            await self._ledger.write(Retired(unit_ids=(unit_id,), reason=reason))
+            await self._ledger.write(RetiredEntry(unit_ids=(unit_id,), reason=reason))
 
     async def _take_back(self, page: Page, older: Older, reinstated: Collection[UnitId], since: int) -> None:
         """Take back the words of an older version that no unit rests on, where they can be a unit."""
@@ -612,7 +612,7 @@ class Writer:
         except InvalidInput:
             return
         if tier1.unit(unit.id) is None:
-            await self._ledger.write_unless_erased(Stated(unit=unit), since=since)
+            await self._ledger.write_unless_erased(StatedEntry(unit=unit), since=since)
         await self._retire_version(unit.id, older.newest_id, reinstated)
 
     async def _reinstated_units(self) -> frozenset[UnitId]:
@@ -670,7 +670,7 @@ class Writer:
             run.failed_in_a_row += down
             if len(infos) > 1 and not down:
                 return await self._distil_each(run, infos)
-            return tuple(Unfinished(stage="distil", what=info.id, reason=repr(error)) for info in infos)
+            return tuple(UnfinishedWork(stage="distil", what=info.id, reason=repr(error)) for info in infos)
         except Exception as error:  # noqa: BLE001  # whatever a page does, the others go on; it is on record
             if len(infos) > 1:
                 return await self._distil_each(run, infos)
@@ -684,7 +684,7 @@ class Writer:
     async def _keep(self, run: _DistilRun, claims: Claims, batch: _Batch) -> None:
         for outcome in batch.outcomes:
             kept = outcome
-            if isinstance(kept, Distilled):
+            if isinstance(kept, DistilledEntry):
                 kept = await self._record(kept, batch.since)
             if isinstance(kept, SetAside):
                 await self.set_aside({kept.page_id: kept.reason or ""}, kept.step, since=batch.since)
@@ -692,7 +692,7 @@ class Writer:
         run.elsewhere += batch.elsewhere
         await claims.remove(batch.claimed)
 
-    async def _record(self, entry: Distilled, since: int) -> _Outcome:
+    async def _record(self, entry: DistilledEntry, since: int) -> _Outcome:
         """Write the entry without units that are known, and return what was written, or why nothing was.
 
         A finding may have stated the same while the page waited for its summary.
@@ -703,7 +703,7 @@ class Writer:
             entry = replace(entry, units=new)
             await write_conclusion(self._ledger, entry, since=since, step="distil", usage=entry.usage)
         except ErasedMeanwhile as error:
-            return Unfinished(stage="distil", what=entry.page_id, reason=repr(error))
+            return UnfinishedWork(stage="distil", what=entry.page_id, reason=repr(error))
         except TierMemError:
             raise
         except Exception as error:  # noqa: BLE001  # as above
@@ -711,7 +711,7 @@ class Writer:
         return entry
 
 
-_Outcome = Distilled | Unfinished | SetAside
+_Outcome = DistilledEntry | UnfinishedWork | SetAside
 """What became of a page: its summary, or why it has none yet."""
 
 
@@ -737,10 +737,10 @@ class _DistilRun:
     def __init__(self, total: int, progress: Progress | None) -> None:
         self._total = total
         self._progress = progress
-        self._done: list[Distilled] = []
-        self._failed: list[Unfinished] = []
+        self._done: list[DistilledEntry] = []
+        self._failed: list[UnfinishedWork] = []
         self._aside: list[SetAside] = []
-        self.index: Unfinished | None = None
+        self.index: UnfinishedWork | None = None
         self.failed_in_a_row = 0
         self.elsewhere = 0
 
@@ -751,9 +751,9 @@ class _DistilRun:
 
     def add(self, outcome: _Outcome) -> None:
         match outcome:
-            case Distilled():
+            case DistilledEntry():
                 self._done.append(outcome)
-            case Unfinished():
+            case UnfinishedWork():
                 self._failed.append(outcome)
             case SetAside():
                 self._aside.append(outcome)

@@ -24,7 +24,7 @@ BUGS = (
     Bug(
         name="turns that raise trust are counted of the last session alone",
         file="tiermem/apps/cli/ingest.py",
-        function="_drop_raising_stamps.doubted",
+        function="_drop_raising_stamps.drop_raising",
         before="raising += sum(before.trust in levels.names and after.trust is None for before, after in zip(session.turns, turns, strict=True))",
         after="raising = sum(before.trust in levels.names and after.trust is None for before, after in zip(session.turns, turns, strict=True))",
         found_by=(
@@ -45,7 +45,7 @@ BUGS = (
     Bug(
         name="a turn is trusted more than the file it comes from",
         file="tiermem/apps/cli/ingest.py",
-        function="_drop_raising_stamps.doubted",
+        function="_drop_raising_stamps.drop_raising",
         before="lower_stamps(session.turns, trust, levels, role=role)",
         after="lower_stamps(session.turns, None, levels, role=role)",
         found_by=("tests/apps/test_copies.py",),

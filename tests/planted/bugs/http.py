@@ -126,7 +126,7 @@ BUGS = (
     Bug(
         name="a cancelled request is under way for ever",
         file="tiermem/apps/http/app.py",
-        function="_Handlers.counted.answer",
+        function="_Handlers.count_request.answer",
         before="""
             try:
                 response = await answers(request)

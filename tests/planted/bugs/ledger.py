@@ -8,7 +8,7 @@ BUGS = (
     Bug(
         name="an agent sees what belongs to others",
         file="tiermem/ledger/visibility.py",
-        function="Visibility.of",
+        function="Visibility.includes",
         before="self.agents is None or all(one is None or one in self.agents for one in agents)",
         after="True",
         found_by=("tests/api/test_agents.py",),
@@ -16,7 +16,7 @@ BUGS = (
     Bug(
         name="an agent sees what belongs to it and another together",
         file="tiermem/ledger/visibility.py",
-        function="Visibility.of",
+        function="Visibility.includes",
         before="self.agents is None or all(one is None or one in self.agents for one in agents)",
         after="self.agents is None or not agents or any(one is None or one in self.agents for one in agents)",
         found_by=("tests/ledger/test_sees.py",),
@@ -26,7 +26,7 @@ BUGS = (
         file="tiermem/ledger/visibility.py",
         function="Visibility.owns",
         before="set(agents) == {self.agent}",
-        after="self.of(agents)",
+        after="self.includes(agents)",
         found_by=("tests/api/test_agents.py",),
     ),
     Bug(
@@ -207,7 +207,7 @@ BUGS = (
         name="an agent gets titles of chats of other agents",
         file="tiermem/ledger/folds/titles.py",
         function="TitlesFold.title",
-        before="title and sees.of((agent,))",
+        before="title and sees.includes((agent,))",
         after="title",
         found_by=("tests/api/test_titles.py",),
     ),

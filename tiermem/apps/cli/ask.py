@@ -16,7 +16,7 @@ from tiermem.apps.present.answers import answer_rows, next_step, said_lines, tok
 from tiermem.apps.present.as_json import plain
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.steps import describe_step
-from tiermem.apps.present.tables import counted, numbered_table, pairs
+from tiermem.apps.present.tables import numbered_table, pairs, plural
 from tiermem.apps.present.terminal import out, when
 from tiermem.apps.present.titles import title_suffix, titles_by_session
 from tiermem.model import Answer, AskMode, AskStep, Citation
@@ -82,9 +82,7 @@ def _came_by(answer: Answer, cost: ReadingCost) -> list[tuple[str, str | Text]]:
     rows = [*answer_rows(answer, out()), ("read", tokens(cost))]
     if usage.calls:
         price = ", cost unknown" if usage.cost is None else f", ${usage.cost:.4f}"
-        said = (
-            f"{counted(usage.calls, 'call')}, {usage.input_tokens:,} in, {usage.output_tokens:,} out{price}"
-        )
+        said = f"{plural(usage.calls, 'call')}, {usage.input_tokens:,} in, {usage.output_tokens:,} out{price}"
         rows.append(("model", f"{', '.join(trace.models)}: {said}"))
     rows += [("degraded", f"{d.stage}: {d.reason}; instead: {d.fallback}") for d in trace.degradations]
     unknown = ("recorded", "no: the memory was opened read-only; `audit` does not know it")

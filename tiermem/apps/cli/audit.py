@@ -19,7 +19,7 @@ from tiermem.apps.cli import options
 from tiermem.apps.cli.checkpoint_files import read_checkpoints, signatures_of, write_whole
 from tiermem.apps.present.answers import STYLES, answer_rows, cited_in_page, said_lines, tokens
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
-from tiermem.apps.present.tables import counted, numbered_table, page_ids, pairs
+from tiermem.apps.present.tables import numbered_table, page_ids, pairs, plural
 from tiermem.apps.present.terminal import out, when
 from tiermem.model import Check, Citation, Round
 from tiermem.text.unicode import show_controls
@@ -100,7 +100,7 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
 
 
 def _round(made: Round) -> str:
-    read = f"{counted(len(made.pages), 'page')} read, {counted(made.facts, 'fact')} linked"
+    read = f"{plural(len(made.pages), 'page')} read, {plural(made.facts, 'fact')} linked"
     refused = f", {made.rejected} rejected" if made.rejected else ""
     return read + refused + (f"; {made.stop}" if made.stop else "")
 

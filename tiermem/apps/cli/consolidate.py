@@ -12,7 +12,7 @@ from rich.text import Text
 import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.present.progress import progress
-from tiermem.apps.present.tables import counted, pairs, short, table
+from tiermem.apps.present.tables import pairs, plural, short, table
 from tiermem.text.unicode import show_controls
 
 _SHOWN = 20
@@ -41,11 +41,11 @@ def _parts(done: tiermem.Consolidation, place: options.SpaceOptions) -> Iterator
     would = "to be " if done.proposed else ""
     tokens = done.usage.input_tokens + done.usage.output_tokens
     yield pairs([
-        (f"{would}sealed", counted(len(done.sealed), "session")),
+        (f"{would}sealed", plural(len(done.sealed), "session")),
         (f"{would}summarised", _pages(done)),
-        (f"{would}decided on", counted(done.findings, "finding")),
+        (f"{would}decided on", plural(done.findings, "finding")),
         (f"{would}merged", _merges(done)),
-        ("spent", f"{counted(done.usage.calls, 'model call')}, {tokens:,} tokens"),
+        ("spent", f"{plural(done.usage.calls, 'model call')}, {tokens:,} tokens"),
         *(("left", why) for why in done.left),
     ])  # fmt: skip
     for one in done.merged:
@@ -62,10 +62,10 @@ def _parts(done: tiermem.Consolidation, place: options.SpaceOptions) -> Iterator
 
 
 def _pages(done: tiermem.Consolidation) -> str:
-    units = f", {counted(done.units, 'unit')}" if done.units else ""
-    return counted(done.pages, "page") + units
+    units = f", {plural(done.units, 'unit')}" if done.units else ""
+    return plural(done.pages, "page") + units
 
 
 def _merges(done: tiermem.Consolidation) -> str:
     merged = sum(len(one.of) for one in done.merged)
-    return f"{counted(merged, 'unit')} to {len(done.merged):,}" if merged else "no units"
+    return f"{plural(merged, 'unit')} to {len(done.merged):,}" if merged else "no units"

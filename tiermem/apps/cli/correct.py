@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tiermem.apps.cli import options
-from tiermem.apps.cli.remember import remembered
+from tiermem.apps.cli.remember import remembered_table
 
 
 def correct(
@@ -24,4 +24,4 @@ def correct(
     with place.open() as memory:
         unit = options.unit_named(memory, unit_id)
         done = memory.correct(unit, text, session=session, **keywords)
-    output.show(done, lambda: remembered(done))
+    output.show(done, lambda: remembered_table(done))

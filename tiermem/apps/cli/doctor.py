@@ -23,7 +23,7 @@ import tiermem
 from pagestore.errors import NotAStore, PageStoreError
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_ERROR
-from tiermem.apps.present.tables import counted
+from tiermem.apps.present.tables import plural
 from tiermem.errors import EmbedderUnavailable, IndexUnavailable, InvalidInput, TierMemError
 from tiermem.storage import StorePlace
 
@@ -153,7 +153,7 @@ async def _served_models(settings: tiermem.Settings, name: str) -> frozenset[str
         name, base_url=settings.base_url, api_key=key, options=ModelOptions(timeout=_SECONDS, attempts=1)
     )
     try:
-        return await model.served()
+        return await model.list_models()
     finally:
         await model.close()
 
@@ -202,7 +202,7 @@ def _store(store: StorePlace) -> ExaminedItem:
     except (PageStoreError, InvalidInput) as error:
         advice = "`tiermem verify` says more" if store.directory is not None else "correct the URL of --store"
         return _missing("store", error, advice)
-    return ExaminedItem(what="store", verdict="good", state=f"{store}, {counted(len(spaces), 'space')}")
+    return ExaminedItem(what="store", verdict="good", state=f"{store}, {plural(len(spaces), 'space')}")
 
 
 def _room(store: Path) -> ExaminedItem:

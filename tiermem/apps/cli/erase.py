@@ -13,7 +13,7 @@ from rich.text import Text
 import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_DAMAGE
-from tiermem.apps.present.tables import counted, pairs
+from tiermem.apps.present.tables import pairs, plural
 from tiermem.apps.present.terminal import err, when
 from tiermem.text.unicode import show_controls
 
@@ -84,7 +84,7 @@ def displayed_turns(receipt: tiermem.Receipt) -> list[Text]:
         for one in receipt.words[:_TURNS]
     ]
     more = len(receipt.words) - len(rows)
-    return [*rows, *([Text(f"and {counted(more, 'more turn')}", style="dim")] if more else [])]
+    return [*rows, *([Text(f"and {plural(more, 'more turn')}", style="dim")] if more else [])]
 
 
 def _shorten(text: str) -> str:
@@ -98,7 +98,7 @@ def _plan(receipt: tiermem.Receipt) -> Group:
             ("would erase", _what_is_erased(receipt)),
             ("to go with it", _what_went(receipt)),
             *_what_stays(receipt),
-            ("to look for", counted(receipt.leftovers.phrases, "phrase")),
+            ("to look for", plural(receipt.leftovers.phrases, "phrase")),
             *_not_looked_for(receipt),
             ("would remain", receipt.remains),
             ("done", "nothing: this was a dry run"),
@@ -110,9 +110,9 @@ def _plan(receipt: tiermem.Receipt) -> Group:
 def _what_stays(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
     erasure = receipt.erasure
     return [
-        ("stripped", f"{counted(erasure.stripped, 'record')} made of the words"),
-        ("narrowed", f"{counted(len(erasure.narrowed), 'unit')} that other words prove"),
-        ("returned", f"{counted(len(erasure.returned), 'unit')} that had been superseded"),
+        ("stripped", f"{plural(erasure.stripped, 'record')} made of the words"),
+        ("narrowed", f"{plural(len(erasure.narrowed), 'unit')} that other words prove"),
+        ("returned", f"{plural(len(erasure.returned), 'unit')} that had been superseded"),
     ]
 
 
@@ -122,7 +122,7 @@ def _receipt(receipt: tiermem.Receipt) -> Table:
         "FOUND in " + ", ".join(leftover.file for leftover in scan.found) if scan.found else "nothing found"
     )
     looked = (
-        f"{counted(scan.phrases, 'phrase')} in {counted(scan.files, scan.kind)}, {scan.bytes:,} bytes: {left}"
+        f"{plural(scan.phrases, 'phrase')} in {plural(scan.files, scan.kind)}, {scan.bytes:,} bytes: {left}"
     )
     return pairs(
         [
@@ -151,8 +151,8 @@ def _not_looked_for(receipt: tiermem.Receipt) -> list[tuple[str, str]]:
     rows = []
     if also:
         first = ", ".join(also[:_PLACES]) + (", …" if len(also) > _PLACES else "")
-        rows.append(("also said", f"some of the words, in {counted(len(also), 'turn')} that stay: {first}"))
-    alone = f"; {counted(silent, 'turn')} without words that are theirs alone" if silent else ""
+        rows.append(("also said", f"some of the words, in {plural(len(also), 'turn')} that stay: {first}"))
+    alone = f"; {plural(silent, 'turn')} without words that are theirs alone" if silent else ""
     return [*rows, ("not looked for", receipt.not_looked_for + alone)]
 
 
@@ -160,16 +160,16 @@ def _what_is_erased(receipt: tiermem.Receipt) -> str:
     turns, pages = receipt.erasure.turns, receipt.erasure.pages
     if not turns:
         return "nothing: the words were erased before"
-    return f"{counted(len(turns), 'turn')} on {counted(len(pages), 'page')}"
+    return f"{plural(len(turns), 'turn')} on {plural(len(pages), 'page')}"
 
 
 def _what_went(receipt: tiermem.Receipt) -> str:
     erasure, calls = receipt.erasure, receipt.recorded_calls
     parts = (
-        counted(erasure.records, "record"),
-        counted(len(erasure.units), "unit"),
-        counted(len(erasure.findings), "finding"),
-        counted(len(erasure.answers), "answer"),
-        "recorded model calls with the words" if calls is None else counted(calls, "recorded model call"),
+        plural(erasure.records, "record"),
+        plural(len(erasure.units), "unit"),
+        plural(len(erasure.findings), "finding"),
+        plural(len(erasure.answers), "answer"),
+        "recorded model calls with the words" if calls is None else plural(calls, "recorded model call"),
     )
     return ", ".join(parts)

@@ -9,7 +9,7 @@ import typer
 
 from tiermem.apps.cli import options
 from tiermem.apps.cli.erase import displayed_turns, show_receipt
-from tiermem.apps.present.tables import counted
+from tiermem.apps.present.tables import plural
 from tiermem.apps.present.terminal import err
 from tiermem.dialogue import AgentTurnKind
 
@@ -36,7 +36,7 @@ def expire(
             plan = run(dry_run=True)
             if plan.erasure.turns:
                 err().print(*displayed_turns(plan), sep="\n")
-                what = f"{counted(len(plan.erasure.turns), 'turn')} from space {str(memory.space)!r}"
+                what = f"{plural(len(plan.erasure.turns), 'turn')} from space {str(memory.space)!r}"
                 typer.confirm(f"Erase {what} for ever?", abort=True, err=True)
         receipt = run(dry_run=dry_run)
     if receipt.erasure.turns:

@@ -11,7 +11,7 @@ import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import remark
 from tiermem.apps.present.progress import progress
-from tiermem.apps.present.tables import counted
+from tiermem.apps.present.tables import plural
 from tiermem.text.unicode import show_controls
 
 
@@ -43,8 +43,8 @@ def export(
 
 def _in_words(done: tiermem.Exported, file: str) -> str:
     command = f"tiermem ingest {'FILE' if file == '-' else file}{' --stamps' if done.stamped else ''}"
-    without = f", {counted(done.erased, 'turn')} erased before" if done.erased else ""
+    without = f", {plural(done.erased, 'turn')} erased before" if done.erased else ""
     return show_controls(
-        f"{counted(done.turns, 'turn')} of {counted(done.sessions, 'session')}{without}. "
+        f"{plural(done.turns, 'turn')} of {plural(done.sessions, 'session')}{without}. "
         f"`{command}` reads it back; {done.keeps}."
     )

@@ -9,7 +9,7 @@ from rich.table import Table
 
 import tiermem
 from tiermem.apps.cli import options
-from tiermem.apps.present.tables import counted, short, table
+from tiermem.apps.present.tables import plural, short, table
 
 
 def feedback(
@@ -42,7 +42,7 @@ def feedback(
 
 
 def _judgement_view(done: tiermem.Judged, texts: dict[tiermem.UnitId, str]) -> tuple[Table | str, ...]:
-    turns = f"{counted(len(done.turns), 'cited turn')} without a unit credited: units made of them inherit it"
+    turns = f"{plural(len(done.turns), 'cited turn')} without a unit credited: units made of them inherit it"
     units = (_judgement_table(done, texts),) if done.credits else ()
     return (*units, turns) if done.turns else units
 

@@ -19,7 +19,7 @@ from tiermem.apps.cli.group import CommandGroup, remark
 from tiermem.apps.hooks import settings
 from tiermem.apps.hooks.drain import drain_spool
 from tiermem.apps.hooks.events import AgentActivity, LastDrain, read_spool
-from tiermem.apps.present.tables import counted, pairs
+from tiermem.apps.present.tables import pairs, plural
 from tiermem.errors import InvalidInput
 from tiermem.storage import StorePlace
 
@@ -146,13 +146,13 @@ def drain(*, store: options.Store = options.DEFAULT_STORE, output: options.Outpu
     """
     done = drain_spool(_directory(store), now=datetime.now(UTC))
 
-    stored = [f"{space}: {counted(new, 'new turn')}" for space, new in done.stored.items()]
-    stored += [f"remembered for other processes: {counted(done.facts, 'fact')}"] if done.facts else []
+    stored = [f"{space}: {plural(new, 'new turn')}" for space, new in done.stored.items()]
+    stored += [f"remembered for other processes: {plural(done.facts, 'fact')}"] if done.facts else []
     output.show(done, lambda: "\n".join(stored) or "nothing new")
     for problem in done.problems:
         remark(problem)
     if done.waiting:
-        remark(f"left for the next time: {counted(done.waiting, 'file')} of the spool")
+        remark(f"left for the next time: {plural(done.waiting, 'file')} of the spool")
 
 
 def _untrusted_by_codex(file: Path) -> tuple[tuple[str, ...], str]:
@@ -169,7 +169,7 @@ def _activity_rows(one: AgentActivity) -> list[tuple[str, str]]:
     """What was taken in of an agent, against what was stored of it."""
     nothing = "" if one.turns else ": are its transcripts where its events say?"
     last = f"the last {one.event} at {one.at:%Y-%m-%d %H:%M} UTC"
-    stored = f"{counted(one.events, 'event')} taken in, {last}; {counted(one.turns, 'turn')} stored{nothing}"
+    stored = f"{plural(one.events, 'event')} taken in, {last}; {plural(one.turns, 'turn')} stored{nothing}"
     return [(f"of {one.agent}", stored), *((f"of {one.agent}", note) for note in one.untested)]
 
 
@@ -177,15 +177,13 @@ def _last_drain(last: LastDrain | None) -> list[tuple[str, str]]:
     """How the last drain ended, and so why events wait."""
     if last is None:
         return [("last drain", "none has ended yet")]
-    left = (
-        f"; left for their transcripts: {counted(last.prompts_left, 'prompt')}" if last.prompts_left else ""
-    )
+    left = f"; left for their transcripts: {plural(last.prompts_left, 'prompt')}" if last.prompts_left else ""
     at = f"{last.at:%Y-%m-%d %H:%M} UTC"
     more = len(last.problems) - _SHOWN
     return [
         ("last drain", f"{at}{left}"),
         *(("problem", line) for line in last.problems[:_SHOWN]),
-        *([("", f"and {counted(more, 'more problem')}")] if more > 0 else []),
+        *([("", f"and {plural(more, 'more problem')}")] if more > 0 else []),
     ]
 
 

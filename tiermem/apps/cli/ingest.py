@@ -19,7 +19,7 @@ from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_ERROR, complain, remark
 from tiermem.apps.cli.read_files import describe_left_out, read_files
 from tiermem.apps.present.progress import Report, progress
-from tiermem.apps.present.tables import counted, table
+from tiermem.apps.present.tables import plural, table
 from tiermem.dialogue import Conversation, DateOrder, DialogueSession, Format
 from tiermem.dialogue.agent_folders import CodingAgent
 from tiermem.dialogue.agent_spaces import place_by_repository
@@ -335,7 +335,7 @@ def _refuse_agents(conversations: Sequence[Conversation], own: str | None) -> No
     named = [turn.agent for turn in turns if turn.agent not in (None, own)]
     if named:
         raise InvalidInput(
-            f"{counted(len(named), 'turn')} would go into the memory of agent {named[0]!r}, which the file "
+            f"{plural(len(named), 'turn')} would go into the memory of agent {named[0]!r}, which the file "
             "names: for an export of your own give --stamps"
         )
 
@@ -364,7 +364,7 @@ def _drop_raising_stamps(
 
     levels, raising = _levels(), 0
 
-    def doubted(session: DialogueSession) -> DialogueSession:
+    def drop_raising(session: DialogueSession) -> DialogueSession:
         nonlocal raising
         turns = lower_stamps(session.turns, trust, levels, role=role)
         raising += sum(
@@ -373,7 +373,7 @@ def _drop_raising_stamps(
         )
         return replace(session, turns=turns)
 
-    found = tuple(replace(one, sessions=tuple(map(doubted, one.sessions))) for one in conversations)
+    found = tuple(replace(one, sessions=tuple(map(drop_raising, one.sessions))) for one in conversations)
     return found, raising
 
 
@@ -461,13 +461,13 @@ def _left_out(results: Sequence[IngestSummary]) -> Iterator[str]:
         sum(getattr(result, name) for result in results) for name in ("edited", "erased", "empty", "copied")
     )
     if edited:
-        yield f"{counted(edited, 'message')} edited since: the new words stored as later versions"
+        yield f"{plural(edited, 'message')} edited since: the new words stored as later versions"
     if erased:
         yield (
-            f"{counted(erased, 'turn')} erased before: not stored again "
+            f"{plural(erased, 'turn')} erased before: not stored again "
             "(to have what was erased back, ingest it into another --space)"
         )
     if empty:
-        yield f"{counted(empty, 'turn')} without words: not stored"
+        yield f"{plural(empty, 'turn')} without words: not stored"
     if copied:
-        yield f"{counted(copied, 'turn')} copied from another session: not stored twice"
+        yield f"{plural(copied, 'turn')} copied from another session: not stored twice"

@@ -7,7 +7,7 @@ from rich.text import Text
 
 import tiermem
 from tiermem.apps.cli import options
-from tiermem.apps.present.tables import counted, pairs, short
+from tiermem.apps.present.tables import pairs, plural, short
 from tiermem.text.unicode import show_controls
 
 
@@ -29,9 +29,9 @@ def _redistil_view(done: tiermem.Redistilled) -> Group:
         ("page", short(done.page_id)),
         ("in no unit before", f"{len(done.hints):,} literals and rare words"),
         ("in no unit now", f"{len(done.omissions):,} of {done.literals:,}"),
-        ("added", f"{counted(len(done.units), 'unit')} by {done.made_by}"),
+        ("added", f"{plural(len(done.units), 'unit')} by {done.made_by}"),
     ]
     rows += [("", Text(show_controls(unit.text), style="green")) for unit in done.units]
     if done.rejected:
-        rows.append(("rejected", f"{counted(len(done.rejected), 'claim')} that the page does not prove"))
+        rows.append(("rejected", f"{plural(len(done.rejected), 'claim')} that the page does not prove"))
     return Group(pairs(rows))

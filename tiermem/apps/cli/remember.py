@@ -31,7 +31,7 @@ def remember(
     keywords = attribution.keywords()
     with _user_memory(place) if user else place.open() as memory:
         done = memory.remember(fact, session=session, role=role, **keywords)
-    output.show(done, lambda: remembered(done))
+    output.show(done, lambda: remembered_table(done))
 
 
 def _user_memory(place: options.SpaceOptions) -> options.Opened:
@@ -41,7 +41,7 @@ def _user_memory(place: options.SpaceOptions) -> options.Opened:
     return options.as_agent(memory, place.agent)
 
 
-def remembered(done: tiermem.Remembered) -> Table:
+def remembered_table(done: tiermem.Remembered) -> Table:
     """What is remembered, under which id, and what it corrects."""
     corrected = [("in place of", done.corrected.text)] if done.corrected is not None else []
     rows = [

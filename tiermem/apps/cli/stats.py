@@ -7,7 +7,7 @@ from rich.text import Text
 
 import tiermem
 from tiermem.apps.cli import options
-from tiermem.apps.present.tables import counted, pairs
+from tiermem.apps.present.tables import pairs, plural
 from tiermem.model import Usage
 from tiermem.text.unicode import show_controls
 
@@ -27,20 +27,20 @@ def stats_view(figures: tiermem.Stats) -> Group:
     rows: list[tuple[str, str | Text]] = [
         ("space", figures.space),
         ("engine", f"{figures.engine}, embeddings by {figures.embedder}"),
-        ("said", f"{counted(figures.turns, 'turn')} in {counted(figures.sessions, 'session')}"),
+        ("said", f"{plural(figures.turns, 'turn')} in {plural(figures.sessions, 'session')}"),
         *([("agents", ", ".join(figures.agents))] if figures.agents else []),
         ("pages", f"{figures.pages:,} sealed, {figures.pages_open:,} still filling"),
         (
             "summarised",
-            f"{counted(figures.units, 'unit')}{cold}; "
-            f"{counted(figures.claims_worded, 'claim')} kept by the words alone, "
+            f"{plural(figures.units, 'unit')}{cold}; "
+            f"{plural(figures.claims_worded, 'claim')} kept by the words alone, "
             f"{figures.claims_rejected:,} rejected",
         ),
         (
             "waiting",
-            f"{counted(figures.pages_pending, 'page')} to summarise, "
-            f"{counted(figures.findings_pending, 'finding')} to write back, {_to_index(figures)}"
-            + (f"; {counted(figures.pages_aside, 'page')} set aside" if figures.pages_aside else ""),
+            f"{plural(figures.pages_pending, 'page')} to summarise, "
+            f"{plural(figures.findings_pending, 'finding')} to write back, {_to_index(figures)}"
+            + (f"; {plural(figures.pages_aside, 'page')} set aside" if figures.pages_aside else ""),
         ),
         (
             "lost",
@@ -94,9 +94,9 @@ def _today(figures: tiermem.Stats) -> str:
     """What was spent today, and the limits there are."""
     spent, daily = figures.spent_today, figures.daily
     paid = (
-        (counted(spent.calls - spent.failed, "call"), daily.calls),
+        (plural(spent.calls - spent.failed, "call"), daily.calls),
         (f"{spent.input_tokens + spent.output_tokens:,} tokens", daily.tokens),
         (_cost(spent), daily.cost),
     )
-    failed = f", {counted(spent.failed, 'failed call')}" if spent.failed else ""
+    failed = f", {plural(spent.failed, 'failed call')}" if spent.failed else ""
     return ", ".join(amount if most is None else f"{amount} of {most:g}" for amount, most in paid) + failed

@@ -55,7 +55,7 @@ def application(service: Service) -> Starlette:
                 await sweeping
             await service.close()
 
-    counted = handlers.counted
+    counted = handlers.count_request
     return Starlette(
         routes=[
             Route("/", counted("look", _page)),
@@ -89,7 +89,7 @@ class _Handlers:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def counted(self, name: str, answers: _Answers) -> _Answers:
+    def count_request(self, name: str, answers: _Answers) -> _Answers:
         """The same, counted and logged; an error becomes a problem."""
         metrics, operation = self._service.metrics, OPERATIONS.get(name)
 

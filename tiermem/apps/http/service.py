@@ -242,7 +242,7 @@ class Service:
         reports = {} if tells is None or asked.tell is None else {tells.parameter: tells.callback(asked.tell)}
         create = operation.stores and not self._read_only
         async with self._used(asked.space, asked.agent, create=create) as memory, self._in_turn(operation):
-            return as_json(await operation.of(memory, {**keywords, **reports}))
+            return as_json(await operation.call_on(memory, {**keywords, **reports}))
 
     @asynccontextmanager
     async def _in_turn(self, operation: WireOperation) -> AsyncIterator[None]:
@@ -261,7 +261,7 @@ class Service:
         try:
             file = Path(folder.name) / asked.operation.name
             async with self._used(asked.space, asked.agent, create=False) as memory:
-                result = plain(await asked.operation.of(memory, {**keywords, "to": file}))
+                result = plain(await asked.operation.call_on(memory, {**keywords, "to": file}))
             return MadeFile(
                 file, as_json({name: one for name, one in result.items() if name != "file"}), folder
             )

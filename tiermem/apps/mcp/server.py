@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError
 import tiermem
 from pagestore import EstimateCounter
 from tiermem.apps.present.as_json import plain
-from tiermem.apps.present.tables import counted
+from tiermem.apps.present.tables import plural
 from tiermem.apps.present.terminal import when
 from tiermem.errors import InvalidInput, TierMemError, install_command, not_one_of
 from tiermem.model import Answer, CitedSentence, Evidence
@@ -482,12 +482,12 @@ class _Tools:
             turn=turn, page=page_id, session=session, reason=reason, dry_run=not confirm
         )
         turns = len(receipt.erasure.turns)
-        goes = f"{counted(turns, 'turn')}, {counted(len(receipt.erasure.units), 'fact')}"
+        goes = f"{plural(turns, 'turn')}, {plural(len(receipt.erasure.units), 'fact')}"
         if not confirm:
-            goes += f", {counted(len(receipt.erasure.answers), 'answer')}"
+            goes += f", {plural(len(receipt.erasure.answers), 'answer')}"
             words = [_turn_line(one) for one in receipt.words[:_TURNS_SHOWN]]
             unshown = turns - len(words)
-            more = [f"and {counted(unshown, 'more turn')}"] if unshown else []
+            more = [f"and {plural(unshown, 'more turn')}"] if unshown else []
             shown = "\n".join([*words, *more])
             return (
                 f"This would be destroyed for ever: {goes}.\n{shown}\nCall again with confirm=true to do it."

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from pagestore import Page, PageLine, Span
 from tiermem.apps.present.reading_cost import ReadingCost
-from tiermem.apps.present.tables import counted, short
+from tiermem.apps.present.tables import plural, short
 from tiermem.apps.present.terminal import when
 from tiermem.apps.present.titles import title_suffix
 from tiermem.model import Answer, CitedSentence, MarkedPage, Way
@@ -67,7 +67,7 @@ def route(answer: Answer) -> Text:
 def tokens(cost: ReadingCost) -> str:
     """What was read, and what the raw pages hold."""
     if cost.pages:
-        pages = counted(cost.pages, "page")
+        pages = plural(cost.pages, "page")
         return f"{pages} of {cost.page_tokens:,} tokens; worded from {cost.evidence:,} tokens of evidence"
     if cost.linked_tokens is None:
         return f"{cost.evidence:,} tokens, which are displayed"
@@ -123,7 +123,7 @@ def _sentence(sentence: CitedSentence, console: Console) -> Text:
     shown = Text(
         f"{show_controls(sentence.speaker or 'a summary')}, {when(sentence.said_at)}: “", style="dim"
     )
-    shown.append_text(_marked(sentence.text, sentence.marks, console))
+    shown.append_text(_mark_characters(sentence.text, sentence.marks, console))
     return shown.append("”")
 
 
@@ -178,9 +178,7 @@ def page_view(
     if last + 1 < len(page.lines):
         grid.add_row("", Text("…", style="dim"))
     sealed = f"sealed {when(page.sealed_at)}" if page.sealed_at else "open, still filling"
-    foot = Text(
-        f"{counted(len(page.lines), 'turn')} · {counted(page.tokens, 'token')} · {sealed}", style="dim"
-    )
+    foot = Text(f"{plural(len(page.lines), 'turn')} · {plural(page.tokens, 'token')} · {sealed}", style="dim")
     return Panel(grid, title=title, subtitle=foot, title_align="left", subtitle_align="left", box=box.ROUNDED)
 
 
@@ -196,12 +194,12 @@ def _line(page: Page, line: PageLine, spans: Sequence[Span], console: Console) -
         for span in spans
         if _touches(line, span, page)
     )
-    shown = _marked(body, marks, console)
+    shown = _mark_characters(body, marks, console)
     shown.stylize("dim", 0, line.body - line.start)
     return shown
 
 
-def _marked(text: str, marks: Iterable[tuple[int, int]], console: Console) -> Text:
+def _mark_characters(text: str, marks: Iterable[tuple[int, int]], console: Console) -> Text:
     """A text with the characters of `marks` marked, which are in order."""
     plain = console.no_color or console.color_system is None
     shown, at = Text(), 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiermem.apps.present.tables import counted
+from tiermem.apps.present.tables import plural
 from tiermem.model import AskStep
 
 
@@ -18,14 +18,14 @@ def _of_trace(step: AskStep) -> list[str]:
 
     found: list[str] = []
     if step.name in ("recall", "widen"):
-        found.append(f"{counted(len(step.candidates), 'piece')} of evidence")
+        found.append(f"{plural(len(step.candidates), 'piece')} of evidence")
     if step.decision is not None:
         found.append(decision_in_words(step.decision))
     for one in step.rounds:
-        found.append(f"round {one.number}, {counted(len(one.pages), 'page')}")
+        found.append(f"round {one.number}, {plural(len(one.pages), 'page')}")
         found += [f"{search.kind} {search.query!r}" for search in one.searches]
         if step.name == "integrate":
-            found.append(f"{counted(one.facts, 'fact')}, {one.rejected} rejected")
+            found.append(f"{plural(one.facts, 'fact')}, {one.rejected} rejected")
         found += [one.stop] if one.stop else []
     if step.name == "compose":
         found.append(f"{step.way}, {step.checks[-1].support if step.checks else 'no answer'}")

@@ -19,7 +19,7 @@ def short(identifier: str) -> str:
     return identifier[:15]
 
 
-def counted(number: int, thing: str) -> str:
+def plural(number: int, thing: str) -> str:
     """A number with its noun: `1 page`, `2 pages`."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 

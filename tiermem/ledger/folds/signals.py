@@ -32,7 +32,7 @@ class SignalsFold(TurnsFold):
 
     def uses(self, unit_id: UnitId) -> int:
         """How many answers cited the unit, one merged into it, or words that these rest on."""
-        all_of_them = (unit_id, *self.merged(unit_id))
+        all_of_them = (unit_id, *self.merged_units(unit_id))
         answers: set[AnswerId] = set()
         return len(
             answers.union(
@@ -42,14 +42,14 @@ class SignalsFold(TurnsFold):
 
     def last_used(self, unit_id: UnitId) -> datetime | None:
         """When an answer last cited the unit, one merged into it, or words that these rest on."""
-        all_of_them = (unit_id, *self.merged(unit_id))
+        all_of_them = (unit_id, *self.merged_units(unit_id))
         by_unit = [self._last_used[one] for one in all_of_them if one in self._last_used]
         by_turn = [at for one in all_of_them for at in self.turn_citations(one).values()]
         return max((*by_unit, *by_turn), default=None)
 
     def weight(self, unit_id: UnitId) -> float:
         """How answers turned out that rested on the unit: -1 to 1, 0 where that is not known."""
-        if self.merged(unit_id) or self.turn_judgements(unit_id):
+        if self.merged_units(unit_id) or self.turn_judgements(unit_id):
             return weight_of(self.judgements(unit_id)).value
         return self._weights.get(unit_id, _UNJUDGED).value
 
@@ -64,7 +64,7 @@ class SignalsFold(TurnsFold):
 
     def judgements(self, unit_id: UnitId) -> tuple[Judgement, ...]:
         """The judgements that make up the unit's weight, in their order."""
-        all_of_them = (*self.merged(unit_id), unit_id)
+        all_of_them = (*self.merged_units(unit_id), unit_id)
         judged = [((seq, -1), one) for of in all_of_them for seq, one in self._judged.get(of, {}).values()]
         inherited = {place: one for of in all_of_them for place, one in self.turn_judgements(of).items()}
         ordered = sorted((*judged, *inherited.items()), key=lambda one: one[0])
@@ -116,4 +116,4 @@ class SignalsFold(TurnsFold):
         if replaced is not None:
             self._weights[unit_id] = weight_of(judged for _, judged in own.values())
         elif judgement is not None:
-            self._weights[unit_id] = self._weights.get(unit_id, _UNJUDGED).moved(judgement)
+            self._weights[unit_id] = self._weights.get(unit_id, _UNJUDGED).with_judgement(judgement)

@@ -23,7 +23,7 @@ class TitlesFold:
     def title(self, chat: str, sees: Visibility) -> str | None:
         """The newest title of a chat among those that may be seen."""
         titles = reversed(self._titles.get(chat, {}).items())
-        return next((title for agent, title in titles if title and sees.of((agent,))), None)
+        return next((title for agent, title in titles if title and sees.includes((agent,))), None)
 
     def needs_title(self, chat: str, agent: str | None, title: str, *, default: str) -> bool:
         """Whether a title is new to a chat of the agent, by default `default`, of which none was erased."""

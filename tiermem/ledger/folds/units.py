@@ -71,9 +71,9 @@ class UnitsFold:
     def corrected_with(self, unit_id: UnitId) -> tuple[UnitId, ...]:
         """The unit, and those that it was stated in correction of."""
         older = (old for old, newer in self._corrected_by.items() if unit_id in newer)
-        return (unit_id, *self.merged(unit_id), *older)
+        return (unit_id, *self.merged_units(unit_id), *older)
 
-    def merged(self, unit_id: UnitId) -> tuple[UnitId, ...]:
+    def merged_units(self, unit_id: UnitId) -> tuple[UnitId, ...]:
         """The units merged into this one, and those merged into them."""
         found: dict[UnitId, None] = {}
         waiting = [unit_id]
@@ -86,7 +86,7 @@ class UnitsFold:
 
     def standing_behind(self, unit_id: UnitId) -> tuple[SummaryUnit, ...]:
         """The units merged into this one that would hold without it."""
-        stood_for = self.merged(unit_id)
+        stood_for = self.merged_units(unit_id)
         by_these = {unit_id, *stood_for}
         return tuple(
             self._units[one]
@@ -108,7 +108,7 @@ class UnitsFold:
         """Whether a unit that both were merged into was retired, which takes them apart."""
         both = {one, other}
         merged = [unit_id for unit_id in tuple(self._merged) if unit_id in self._retired]
-        return any(both.issubset(self.merged(retired)) for retired in merged)
+        return any(both.issubset(self.merged_units(retired)) for retired in merged)
 
     def taken_back(self, page_id: PageId) -> tuple[TakenBack, ...]:
         """The words of a page that a unit which was withdrawn or corrected rests on, and no active one.
@@ -125,7 +125,7 @@ class UnitsFold:
             if (reason := self._taken_back_because(unit.id)) is not None
             for span in unit.spans
             if span.page_id == page_id
-            for left in _uncovered(span, kept)
+            for left in _uncovered_spans(span, kept)
         ]
         return tuple(one for one in found if not any(_is_part_of(one, other) for other in found))
 
@@ -231,7 +231,7 @@ def _is_part_of(one: TakenBack, other: TakenBack) -> bool:
     return other.span.contains(one.span) and one.span != other.span and one.reason == other.reason
 
 
-def _uncovered(span: Span, others: Iterable[Span]) -> Iterator[Span]:
+def _uncovered_spans(span: Span, others: Iterable[Span]) -> Iterator[Span]:
     """What is left of a span without the characters that any of the others covers."""
     at = span.start
     for other in sorted(others, key=lambda other: other.start):

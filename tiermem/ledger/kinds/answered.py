@@ -19,14 +19,14 @@ _LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered(LedgerEntry):
+class AnsweredEntry(LedgerEntry):
     """An answer with its trace, and the findings it leaves pending."""
 
     answer: Answer
     findings: tuple[Finding, ...] = ()
 
 
-def _fold(entry: Answered, record: Record, folds: Folds) -> None:
+def _fold(entry: AnsweredEntry, record: Record, folds: Folds) -> None:
     answer = entry.answer
     if answer.id in folds.answers:
         return
@@ -53,7 +53,7 @@ def _fold(entry: Answered, record: Record, folds: Folds) -> None:
     folds.put_findings(entry.findings)
 
 
-def _may_stay(entry: Answered, goes: WhatGoes, past: Past) -> LedgerEntry:
+def _may_stay(entry: AnsweredEntry, goes: WhatGoes, past: Past) -> LedgerEntry:
     trace = entry.answer.trace
     shown = {one.unit_id for one in trace.candidates} | {one.unit_id for one in entry.answer.citations}
     if (
@@ -77,4 +77,4 @@ def _tells_of_pages(trace: Trace, goes: WhatGoes) -> bool:
     return any(page_id in read or any(page_id in text for text in reasons) for page_id in goes.pages)
 
 
-KIND = Kind(name="answered", entry=Answered, fold=_fold, may_stay=_may_stay, is_in_bundles=True)
+KIND = Kind(name="answered", entry=AnsweredEntry, fold=_fold, may_stay=_may_stay, is_in_bundles=True)

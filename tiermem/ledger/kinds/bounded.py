@@ -8,15 +8,15 @@ from tiermem.ledger.kind import Kind, LedgerEntry, stays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounded(LedgerEntry):
+class BoundedEntry(LedgerEntry):
     """From here on an index holds no more than `hot_units` units; the newest of these records counts."""
 
     hot_units: int
 
 
-def _fold(entry: Bounded, record: Record, folds: Folds) -> None:
+def _fold(entry: BoundedEntry, record: Record, folds: Folds) -> None:
     folds.limit_hot_units(entry.hot_units, record.seq)
 
 
-KIND = Kind(name="bounded", entry=Bounded, fold=_fold, may_stay=stays)
+KIND = Kind(name="bounded", entry=BoundedEntry, fold=_fold, may_stay=stays)
 """It holds no words, and stays when all are erased."""

@@ -12,7 +12,7 @@ from tiermem.model import Named, SummaryUnit, UnitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Consolidated(LedgerEntry):
+class ConsolidatedEntry(LedgerEntry):
     """A unit in place of some that state the same: in the words of one, with the spans of all.
 
     It supersedes them, and all that they supersede; retiring it brings them back. `reason` is made by code.
@@ -23,11 +23,11 @@ class Consolidated(LedgerEntry):
     reason: Named
 
 
-def _fold(entry: Consolidated, record: Record, folds: Folds) -> None:
+def _fold(entry: ConsolidatedEntry, record: Record, folds: Folds) -> None:
     folds.merge_units(entry.unit, MergedInto(of=entry.merged, reason=entry.reason), record.seq)
 
 
-def _may_stay(entry: Consolidated, goes: WhatGoes, past: Past) -> Consolidated | None:
+def _may_stay(entry: ConsolidatedEntry, goes: WhatGoes, past: Past) -> ConsolidatedEntry | None:
     left = None if not past.changed.isdisjoint(entry.merged) else goes.unit_left(entry.unit, shown=False)
     if left is not None and left.spans != entry.unit.spans:
         left = None
@@ -35,4 +35,4 @@ def _may_stay(entry: Consolidated, goes: WhatGoes, past: Past) -> Consolidated |
     return None if kept is None else replace(entry, unit=kept)
 
 
-KIND = Kind(name="consolidated", entry=Consolidated, fold=_fold, may_stay=_may_stay)
+KIND = Kind(name="consolidated", entry=ConsolidatedEntry, fold=_fold, may_stay=_may_stay)

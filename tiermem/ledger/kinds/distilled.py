@@ -12,7 +12,7 @@ from tiermem.model import Named, Rejected, SummaryUnit, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distilled(LedgerEntry):
+class DistilledEntry(LedgerEntry):
     """What became of one sealed page: units that link to it, claims that do not, literals no unit kept.
 
     `literals` is how many there were to keep. `worded` is how many claims could not be confirmed: of these
@@ -34,7 +34,7 @@ class Distilled(LedgerEntry):
     open_id: PageId
 
 
-def _fold(entry: Distilled, record: Record, folds: Folds) -> None:
+def _fold(entry: DistilledEntry, record: Record, folds: Folds) -> None:
     folds.pay(record.at, entry.usage)
     if folds.is_distilled(entry.page_id):
         return
@@ -55,7 +55,7 @@ def _fold(entry: Distilled, record: Record, folds: Folds) -> None:
             folds.put_unit(unit, record.seq)
 
 
-def _may_stay(entry: Distilled, goes: WhatGoes, past: Past) -> Distilled:
+def _may_stay(entry: DistilledEntry, goes: WhatGoes, past: Past) -> DistilledEntry:
     shown = any(page_id in goes.pages for page_id in (entry.page_id, *entry.beside))
     units = past.units_left(entry.units, goes, shown=shown)
     rejected = () if shown else rejected_left(entry.rejected, goes)
@@ -71,4 +71,4 @@ def rejected_left(rejected: tuple[Rejected, ...], goes: WhatGoes) -> tuple[Rejec
     return tuple(r for r in rejected if not goes.repeated_in((r.claim, *r.quotes, r.reason)))
 
 
-KIND = Kind(name="distilled", entry=Distilled, fold=_fold, may_stay=_may_stay)
+KIND = Kind(name="distilled", entry=DistilledEntry, fold=_fold, may_stay=_may_stay)

@@ -9,7 +9,7 @@ from tiermem.model import AnswerId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Erased(LedgerEntry):
+class ErasedEntry(LedgerEntry):
     """The erasing that record `intent` announced is done, in the index as well.
 
     It counts; of answers alone it keeps the ids, which tell nothing, so that an audit can say what happened.
@@ -22,8 +22,8 @@ class Erased(LedgerEntry):
     answers: tuple[AnswerId, ...]
 
 
-def _fold(entry: Erased, record: Record, folds: Folds) -> None:
+def _fold(entry: ErasedEntry, record: Record, folds: Folds) -> None:
     folds.finish_erasing(entry.intent, entry.answers)
 
 
-KIND = Kind(name="erased", entry=Erased, fold=_fold, may_stay=stays)
+KIND = Kind(name="erased", entry=ErasedEntry, fold=_fold, may_stay=stays)

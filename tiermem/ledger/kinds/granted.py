@@ -9,7 +9,7 @@ from tiermem.model import Named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Granted(LedgerEntry):
+class GrantedEntry(LedgerEntry):
     """From here on `agent` may see what is of agent `to_see` (`"*"`: of every agent); not so, with `not
     given`.
     """
@@ -19,12 +19,12 @@ class Granted(LedgerEntry):
     given: bool = True
 
 
-def _fold(entry: Granted, record: Record, folds: Folds) -> None:
+def _fold(entry: GrantedEntry, record: Record, folds: Folds) -> None:
     if entry.given:
         folds.grant(entry.agent, entry.to_see, record.at)
     else:
         folds.revoke(entry.agent, entry.to_see)
 
 
-KIND = Kind(name="granted", entry=Granted, fold=_fold, may_stay=stays)
+KIND = Kind(name="granted", entry=GrantedEntry, fold=_fold, may_stay=stays)
 """It stays when words are erased, as the names of agents do."""

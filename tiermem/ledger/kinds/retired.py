@@ -9,22 +9,22 @@ from tiermem.model import UnitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retired(LedgerEntry):
+class RetiredEntry(LedgerEntry):
     """Units that no longer hold, say because their words were erased; what they superseded returns."""
 
     unit_ids: tuple[UnitId, ...]
     reason: str
 
 
-def _fold(entry: Retired, record: Record, folds: Folds) -> None:
+def _fold(entry: RetiredEntry, record: Record, folds: Folds) -> None:
     folds.retire_units(entry.unit_ids, entry.reason, record.seq)
 
 
-def _may_stay(entry: Retired, goes: WhatGoes, past: Past) -> Retired | None:
+def _may_stay(entry: RetiredEntry, goes: WhatGoes, past: Past) -> RetiredEntry | None:
     left = past.left_of(entry.unit_ids)
     past.superseded.update(left)
     reason = past.reason_left(entry.reason, goes, entry.unit_ids)
     return replace(entry, unit_ids=left, reason=reason) if left else None
 
 
-KIND = Kind(name="retired", entry=Retired, fold=_fold, may_stay=_may_stay)
+KIND = Kind(name="retired", entry=RetiredEntry, fold=_fold, may_stay=_may_stay)

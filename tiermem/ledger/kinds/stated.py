@@ -12,7 +12,7 @@ from tiermem.model import SummaryUnit, UnitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stated(LedgerEntry):
+class StatedEntry(LedgerEntry):
     """A unit that somebody stated word for word, in a turn of its own, and the units that it corrects.
 
     Of what is corrected the words are no evidence any more; of what is superseded by newer words they are.
@@ -22,15 +22,15 @@ class Stated(LedgerEntry):
     corrects: tuple[UnitId, ...] = ()
 
 
-def _fold(entry: Stated, record: Record, folds: Folds) -> None:
+def _fold(entry: StatedEntry, record: Record, folds: Folds) -> None:
     if folds.unit(entry.unit.id) is None:
         folds.correct_units(entry.corrects, entry.unit.id)
         (folds.put_whole_turn if entry.unit.is_extract else folds.put_unit)(entry.unit, record.seq)
 
 
-def _may_stay(entry: Stated, goes: WhatGoes, past: Past) -> Stated | None:
+def _may_stay(entry: StatedEntry, goes: WhatGoes, past: Past) -> StatedEntry | None:
     kept = past.keep_unit(entry.unit, goes.unit_left(entry.unit, shown=False))
     return None if kept is None else replace(entry, unit=kept, corrects=past.left_of(entry.corrects))
 
 
-KIND = Kind(name="stated", entry=Stated, fold=_fold, may_stay=_may_stay)
+KIND = Kind(name="stated", entry=StatedEntry, fold=_fold, may_stay=_may_stay)

@@ -19,7 +19,7 @@ from pagestore.errors import NotAStore
 from tiermem.apps.cli.demo.run import DemoPlan, read_questions
 from tiermem.errors import InvalidInput
 from tiermem.llm.interface import Call, LanguageModel, Reply
-from tiermem.llm.recording import NotRecorded, ReplayingModel
+from tiermem.llm.recording import ReplayingModel, UnrecordedCall
 
 SPACE = "demo-recorded"
 CAREFUL_READER = "careful-reader"
@@ -28,28 +28,28 @@ REPLIES = "replies.jsonl"
 
 
 class RecordedReplies(ReplayingModel):
-    """The recorded replies. `check` raises `NotRecorded` where one was missing."""
+    """The recorded replies. `check` raises `UnrecordedCall` where one was missing."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._missing: list[str] = []
 
     async def complete(self, call: Call) -> Reply:
-        """The recorded reply; `NotRecorded` says how to record it."""
+        """The recorded reply; `UnrecordedCall` says how to record it."""
         try:
             return await super().complete(call)
-        except NotRecorded:
+        except UnrecordedCall:
             self._missing.append(call.prompt)
             raise self._error() from None
 
     def check(self) -> None:
-        """Raise `NotRecorded` where a call had no reply, also one whose error was left for later."""
+        """Raise `UnrecordedCall` where a call had no reply, also one whose error was left for later."""
         if self._missing:
             raise self._error()
 
-    def _error(self) -> NotRecorded:
+    def _error(self) -> UnrecordedCall:
         prompts = ", ".join(sorted(set(self._missing)))
-        return NotRecorded(
+        return UnrecordedCall(
             f"the recorded replies are of other prompts: none belongs to this request of {prompts}. Record "
             "them again: TIERMEM_MODEL=… TIERMEM_BASE_URL=… python -m tiermem.apps.cli.demo.record"
         )
