@@ -151,7 +151,7 @@ class RealFiles:
         except OSError:
             self.close(fd)
             raise
-        if not in_place:  # removed between the two calls: whoever comes next would lock another file
+        if not in_place:  # removed between the two calls: the next process would lock another file
             self.close(fd)
             return self.lock(path)
         self.truncate(fd, 0)

@@ -214,7 +214,7 @@ def agent_in(value: object, name: str = "agent") -> str:
     if not given.strip():
         raise InvalidInput(f"{name} must be a name, and this is blank")
     if given == "*":
-        raise InvalidInput(f"{name} must be one agent's name, and '*' stands for all of them")
+        raise InvalidInput(f"{name} must be one agent's name, and '*' means all of them")
     return given
 
 

@@ -236,7 +236,7 @@ class SummaryUnit:
     support: Support
     derivations: tuple[Derivation, ...] = ()
     agents: tuple[Named, ...] = ()
-    """Whose it is: the agents of the turns it rests on, and of all that whoever worded it may have it from.
+    """Whose it is: the agents of the turns it rests on, and of all that the step which worded it was shown.
 
     Where there are several, it is of all of them together. Empty: everybody's.
     """
@@ -448,8 +448,8 @@ class Check:
 class Usage:
     """Cost of one step or one whole ask. `cost` is `None` where the price is not known.
 
-    `calls` are requests that were made; `failed` are those of them that an endpoint rejected or that nobody
-    received, which no limit of a day counts. `repairs` counts replies of a model
+    `calls` are requests that were made; `failed` are those of them that an endpoint rejected or that
+    reached none, which no limit of a day counts. `repairs` counts replies of a model
     that were read after their JSON was repaired.
     """
 

@@ -2,7 +2,7 @@
 
 The rules of opening:
 - A broken line is a torn tail only if no later intact line proves that its record was durable. Then it was
-  never acknowledged: it is set aside, cut off and reported. Otherwise it is damage.
+  never acknowledged: it is moved to a file of its own, cut off and reported. Otherwise it is damage.
 - Lines beyond the last evidence may exist in the page cache alone, marked clean by an fsync that failed
   before a restart. They are written again and synced before anyone builds on them.
 - A turn in parts is there whole or not at all.

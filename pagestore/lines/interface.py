@@ -130,7 +130,7 @@ class Lines(Protocol):
         ...
 
     def torn(self) -> tuple[str, ...]:
-        """What was never acknowledged and is still there, or was set aside."""
+        """What was never acknowledged and is still there, or was moved to a file of its own."""
         ...
 
     def check_held(self) -> None:

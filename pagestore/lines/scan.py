@@ -53,7 +53,7 @@ class Scanner:
                 yield Broken(place, f"record {self.expected} is unreadable")
                 continue
             if not self.expected <= fields["q"] < self.expected + _FARTHEST:
-                yield Broken(place, f"record {fields['q']} stands where {self.expected} should")
+                yield Broken(place, f"record {fields['q']} is where {self.expected} should be")
                 continue
             if fields["q"] > self.expected:
                 missing = f"records {self.expected} to {fields['q'] - 1} are missing"

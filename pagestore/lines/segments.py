@@ -133,7 +133,7 @@ class Segments:
             write_file(self._files, path, data)
 
     def torn(self) -> tuple[str, ...]:
-        """The torn tails set aside."""
+        """The files of torn tails."""
         with translating(self._directory):
             return tuple(sorted(n for n in self._files.names(self._directory) if n.endswith(".torn")))
 

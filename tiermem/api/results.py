@@ -98,8 +98,9 @@ class Receipt:
     `recorded_calls` are calls destroyed in the recording of a `RecordingModel`. `remains` says what stays
     in the log: that turns and records were there (numbers, times, hashes), names of sessions and agents, and
     `reason`.
-    `not_reached` says where else the words are: whoever made bundles, exports, copies or backups has to
-    destroy them. `not_looked_for` says which words neither `leftovers` nor `erasure.also_said` is about.
+    `not_reached` says where else the words are: bundles, exports, copies and backups are to be destroyed by
+    those who made them. `not_looked_for` says which words neither `leftovers` nor `erasure.also_said` is
+    about.
 
     `proposed`: nothing was done. It lists what would go now, and no file was looked through;
     `recorded_calls` is `None` where the model cannot tell. `words` are the turns that would go, with who said

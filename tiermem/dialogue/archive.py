@@ -48,8 +48,8 @@ def read_archive(
 
 def _may_be_read(name: str) -> bool:
     """Whether a file may be dialogue; the files that macOS adds for each file are none."""
-    beside = name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith("._")
-    return name.lower().endswith(_READ) and not beside
+    is_of_macos = name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith("._")
+    return name.lower().endswith(_READ) and not is_of_macos
 
 
 def _dialogue(found: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:

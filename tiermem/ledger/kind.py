@@ -4,7 +4,7 @@ Each kind is one file in `tiermem.ledger.kinds`, which ends with its `Kind`, and
 
 The rule of erasing: what a step was shown is what its record rests on. A step was shown only what was before
 it, so entries are gone through in the order of the log, and what went or changed earlier counts as erased for
-whoever was shown it later (`Past`).
+the steps that were shown it later (`Past`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class WhatGoes(Protocol):
     def unit_left(self, unit: SummaryUnit, *, shown: bool) -> SummaryUnit | None:
         """The unit as it may stay: itself, with fewer spans, or not at all.
 
-        `shown`: whether whoever worded it was shown the turns, or what goes with them.
+        `shown`: whether the step that worded it was shown the turns, or what goes with them.
         """
 
     def lost_on(self, page_id: PageId, texts: Sequence[str]) -> tuple[tuple[str, ...], int]:
@@ -104,7 +104,7 @@ class Past:
         return None if left is None else replace(left, supersedes=self.left_of(left.supersedes))
 
     def texts_on(self, page_id: PageId) -> list[str]:
-        """What the units tell that rest on a page, those superseded or withdrawn aside."""
+        """The texts of the units that rest on a page, without those superseded or withdrawn."""
         left = (unit for unit in self.kept.values() if unit.id not in self.superseded)
         return [unit.text for unit in left if any(span.page_id == page_id for span in unit.spans)]
 

@@ -381,11 +381,11 @@ class Ledger:
         self._newest = upto
         newer = tuple(takewhile(lambda page: page.seq > after, reversed(pages)))[::-1]
         older = pages[: len(pages) - len(newer)] if besides else ()
-        beside = [unit for page in besides for unit in self.tier1.units_of_page(page, inactive=True)]
+        units_besides = [unit for page in besides for unit in self.tier1.units_of_page(page, inactive=True)]
         tier1 = self.tier1
         moved = tier1.moved_since(after)
         hot = (unit for unit_id in moved if (unit := tier1.unit(unit_id)) is not None)
-        units = {unit.id: unit for unit in (*beside, *hot, *tier1.changed_since(after))}
+        units = {unit.id: unit for unit in (*units_besides, *hot, *tier1.changed_since(after))}
         return Changes(
             units=tuple(
                 unit for unit in units.values() if not tier1.is_cold(unit.id) and tier1.is_indexed(unit)
@@ -520,9 +520,7 @@ class Ledger:
     async def _entry(self, seq: int, entry_type: type[_E]) -> _E:
         entry = decode(await self._blocking(lambda: _read(self._log, seq)))
         if not isinstance(entry, entry_type):
-            raise Corrupt(
-                f"record {seq} of space {self.space!r} is no longer the {entry_type.__name__} it was"
-            )
+            raise Corrupt(f"record {seq} of space {self.space!r} is not of the kind that was recorded")
         return entry
 
     async def _blocking(self, call: Callable[[], _T]) -> _T:

@@ -29,7 +29,7 @@ _TEXT_PARTS = {"text": "text", "output_text": "text"}
 _REFUSAL_PARTS = {"refusal": "refusal"}
 _PARTS_A_VECTOR = 8
 _PARTS_BESIDE = 100
-"""Lists and objects that a body of embeddings may have, for each vector and beside them."""
+"""Lists and objects that a body of embeddings may have, for each vector and besides them."""
 
 
 class _Read(BaseModel):

@@ -95,7 +95,7 @@ def propose(pairs: Iterable[Pair], *, parted: Callable[[UnitId, UnitId], bool]) 
 def difference(one: SummaryUnit, other: SummaryUnit) -> str:
     """Why two units do not tell the same; "" where they do, so that leaving out either text loses nothing."""
     if "stated" in (one.kind, other.kind):
-        return "one of them was stated by a person, to be kept as it stands"
+        return "one of them was stated by a person, to be kept as it is"
     if one.session != other.session:
         return "they are of different sessions"
     if one.trust != other.trust:

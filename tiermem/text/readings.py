@@ -117,7 +117,7 @@ def idioms(text: str) -> list[str]:
 
 
 def read_claim(claim: str, people: People) -> list[Reading]:
-    """A claim names people; one named as the object of a verb ("told Gina …") owns nothing.
+    """A claim names people; one named as the object of a verb ("asked Gina …") owns nothing.
 
     What precedes the first name belongs to it ("performing was a dream for Dave"); what two
     people do together ("Ann and Ben agreed") is of neither.

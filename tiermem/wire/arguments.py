@@ -1,8 +1,8 @@
 """What a method is given, as JSON and back. What a value means is checked where the memory is.
 
 JSON has fewer kinds than Python. Two things are therefore written in a form of their own: a `Turn` is
-`{"turn": {…}}`, one of an importer `{"imported_turn": {…}}`, beside messages, which are objects as they are;
-a pair of a timeframe is `{"since": …, "until": …}`, beside lists. A checkpoint, evidence and the session of a
+`{"turn": {…}}`, one of an importer `{"imported_turn": {…}}`, unlike messages, which are objects as they are;
+a pair of a timeframe is `{"since": …, "until": …}`, unlike lists. A checkpoint, evidence and the session of a
 file are objects of their fields.
 """
 

@@ -27,7 +27,7 @@ _Wanted = list[tuple[str, Literal["validation", "serialization"], TypeAdapter[An
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenTurn:
-    """A turn with all that is known of it, beside messages, which are objects as they are sent to a model."""
+    """A turn with all that is known of it, unlike messages, which are objects as they are sent to a model."""
 
     turn: Turn
 

@@ -174,7 +174,7 @@ class EvictionQueue:
         self._live.pop(key, None)
 
     def leaving(self, now: datetime) -> Iterator[Item]:
-        """Items in the order in which they give way; whoever is given is forgotten."""
+        """Items in the order in which they are evicted; each is forgotten when it is given."""
         if self._policy.ages:
             self._make(now)
         while self._heap:

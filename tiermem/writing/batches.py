@@ -10,8 +10,8 @@ from pagestore import PageInfo
 def batches(pages: Iterable[PageInfo], *, page_tokens: int) -> tuple[tuple[PageInfo, ...], ...]:
     """The pages in their order, as many together as hold `page_tokens`; one that holds more is alone.
 
-    Pages of different sessions and days share a batch, those of different agents never: whoever summarises
-    may tell of one what stood on another. No page is cut, left out or moved before another.
+    Pages of different sessions and days share a batch, those of different agents never: a summary
+    of one may repeat words of another. No page is cut, left out or moved before another.
     """
     found: list[tuple[PageInfo, ...]] = []
     batch: tuple[PageInfo, ...] = ()

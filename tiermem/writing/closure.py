@@ -94,14 +94,14 @@ class ErasedTurns:
     def unit_left(self, unit: SummaryUnit, *, shown: bool) -> SummaryUnit | None:
         """The unit as it may stay: itself, with fewer spans, or not at all.
 
-        `shown`: whether whoever worded it was shown the turns, or what goes with them.
+        `shown`: whether the step that worded it was shown the turns, or what goes with them.
         """
         values = [one.value for one in unit.derivations]
         terms = [term for one in unit.derivations for term in one.terms]
         if self.everything or self.repeated_in([unit.text, *values]) or any(map(self._has_term, terms)):
             return None
-        beside = any(span.page_id in self.pages for span in unit.spans)
-        if not beside and not shown:
+        is_on_pages = any(span.page_id in self.pages for span in unit.spans)
+        if not is_on_pages and not shown:
             repeats = self.repeated_in([unit.scene, unit.paraphrase])
             return replace(unit, scene=None, paraphrase=None) if repeats else unit
         # A scene and a paraphrase may repeat anything that was shown, and no spans prove them.

@@ -127,7 +127,7 @@ class Consolidator:
         """What a pass would begin with now; nothing is written."""
         one = _Pass(None)
         one.sealed = await self._writer.idle_sessions(now)
-        one.pages = len(await self._writer.pending_pages(aside=False))
+        one.pages = len(await self._writer.pending_pages(with_set_aside=False))
         one.findings = len(self._ledger.tier1.pending)
         proposals = await self._looked_for(one, nullcontext, since=-1) or Proposals()
         one.near += proposals.apart
@@ -142,7 +142,7 @@ class Consolidator:
             await self._writer.seal_all_idle(now)
 
     async def _summarise(self, one: _Pass, moment: Moment) -> None:
-        pending = await self._writer.pending_pages(aside=False)
+        pending = await self._writer.pending_pages(with_set_aside=False)
         together = batches(pending, page_tokens=self._options.page_tokens)
         one.steps += len(together)
         failed = 0
@@ -156,7 +156,7 @@ class Consolidator:
             one.pages += report.distilled
             one.units += report.units
             one.left += map(
-                str, (*report.unfinished, *(aside for aside in report.aside if aside.step == "distil"))
+                str, (*report.unfinished, *(page for page in report.aside if page.step == "distil"))
             )
             failed = failed + 1 if report.pending and not report.distilled else 0
             one.step()

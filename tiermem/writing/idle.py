@@ -3,10 +3,10 @@
 A page is idle by the clock when its newest turn was recorded so long ago. It is idle by said time when
 another session has gone on for as long since: with turns recorded after the page's newest one and said so
 much later than that one, and so much later than what that session had said by then. A session that was far
-ahead all along (a live one, beside old dialogue being read in) therefore seals nothing.
+ahead all along (a live one, while old dialogue is being read in) therefore seals nothing.
 
-What is said is only data: a time that is unknown, naive beside an aware one, or out of order raises nothing,
-and no difference below zero ever counts.
+What is said is only data: a time that is unknown, naive where others are aware, or out of order raises
+nothing, and no difference below zero ever counts.
 """
 
 from __future__ import annotations

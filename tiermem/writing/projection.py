@@ -214,8 +214,8 @@ class Projection:
 
     async def _put_changes(self, *, again: bool = False) -> ProjectionCounts:
         space = self._ledger.indexed_as
-        aside = self._ledger.tier1.aside_at("index")
-        besides = aside if again else ()
+        set_aside = self._ledger.tier1.aside_at("index")
+        besides = set_aside if again else ()
         self._failed = {}
         await self._forget_what_others_erased()
         mark = await self._index.mark(space)
@@ -238,7 +238,7 @@ class Projection:
         new_pages: Sequence[PageInfo | OpenInfo] = (*changes.filling, *changes.pages)
         for pages in _batches(new_pages):
             await self._each(pages, self._put_pages, _page_id)
-        await self._set_aside(changes, aside)
+        await self._set_aside(changes, set_aside)
         self._put_up_to = changes.upto
         if isinstance(self._index, Shows):
             self._index.show(space, changes.upto)
@@ -285,16 +285,16 @@ class Projection:
             return False
         return True
 
-    async def _set_aside(self, changes: Changes, aside: Mapping[PageId, str]) -> None:
+    async def _set_aside(self, changes: Changes, set_aside: Mapping[PageId, str]) -> None:
         """Record which pages did not go through, and which did that had not before."""
         space = self._ledger.space
         opened = [opened_as(space, info) for info in changes.pages]
         tried = {*map(_page_id, changes.pages), *map(_page_id, changes.filling), *opened}
-        through = [page_id for page_id in aside if page_id in tried and page_id not in self._failed]
+        through = [page_id for page_id in set_aside if page_id in tried and page_id not in self._failed]
         entries = [SetAside(page_id=page_id, step="index", reason=None) for page_id in through]
         for page_id, error in self._failed.items():
             reason = _reason(error, page_id)
-            if aside.get(page_id) != reason:
+            if set_aside.get(page_id) != reason:
                 entries.append(SetAside(page_id=page_id, step="index", reason=reason))
         try:
             for entry in entries:
@@ -393,8 +393,8 @@ class Projection:
         if found < len(numbered):
             return await self._page(numbered[found].id)
         filling = await self._ledger.open_pages(page.session)
-        beside = (one for one in filling if one.agent == page.agent)
-        after = next((one for one in beside if one.number > page.number), None)
+        same_agent = (one for one in filling if one.agent == page.agent)
+        after = next((one for one in same_agent if one.number > page.number), None)
         return None if after is None else without_unsearched(after, self._unsearched)
 
     async def _page(self, page_id: PageId, *, kept: bool = False) -> Page:

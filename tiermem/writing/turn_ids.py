@@ -74,8 +74,8 @@ def _match_files(
 
     `claimed` are ids of other turns that are stored.
     """
-    beside = _match_in_order(files, stored)
-    matched = _match_moved(files, stored, beside)
+    same_order = _match_in_order(files, stored)
+    matched = _match_moved(files, stored, same_order)
     found: dict[int, Turn | None] = {}
     for n, place in matched.items():
         known = stored[place].turn
@@ -88,7 +88,7 @@ def _match_files(
     }
     stays_away = _erased_before(
         _where_erased(unknown, {_time_and_speaker(files[n]) for n in files if how[n] == "erased"}),
-        beside,
+        same_order,
         stored,
         known={*matched.values()},
         erased={n for n in unknown if how[n] == "erased"},
@@ -264,13 +264,13 @@ def _places(said: Mapping[int, _Words]) -> dict[_Words, list[int]]:
 
 
 def _match_moved(
-    turns: Mapping[int, Turn], stored: Sequence[ReadTurn], beside: Mapping[int, int]
+    turns: Mapping[int, Turn], stored: Sequence[ReadTurn], same_order: Mapping[int, int]
 ) -> dict[int, int]:
-    """`beside`, and what is in both in another order."""
-    taken = set(beside.values())
+    """`same_order`, and what is in both in another order."""
+    taken = set(same_order.values())
     theirs = {place: words for place, words in _from_files(turns, stored).items() if place not in taken}
     left = _places(theirs)
-    found = dict(beside)
+    found = dict(same_order)
     for n, turn in turns.items():
         if n not in found and left.get(_words(turn)):
             found[n] = left[_words(turn)].pop(0)
@@ -297,7 +297,7 @@ def _rising(pairs: Mapping[int, int]) -> dict[int, int]:
 
 def _erased_before(
     turns: Mapping[int, Turn],
-    beside: Mapping[int, int],
+    same_order: Mapping[int, int],
     stored: Sequence[ReadTurn],
     *,
     known: Collection[int],
@@ -310,7 +310,7 @@ def _erased_before(
     the places of `stored` that it has. Unless every erased turn of the session is found so, what is at the
     very place of one stays away too.
     """
-    gaps = _gaps(turns, beside, len(stored))
+    gaps = _gaps(turns, same_order, len(stored))
     empty = [place for place, one in enumerate(stored) if one.turn is None]
     stays_away: set[int] = set()
     missing = Counter(stored[place].size for place in empty)
@@ -335,14 +335,16 @@ def _erased_before(
     return stays_away if empty and not missing else stays_away | set(erased)
 
 
-def _gaps(numbers: Iterable[int], beside: Mapping[int, int], end: int) -> dict[tuple[int, int], list[int]]:
+def _gaps(
+    numbers: Iterable[int], same_order: Mapping[int, int], end: int
+) -> dict[tuple[int, int], list[int]]:
     """The numbers by the places of the stored turns that are before and after them in the file."""
-    anchors = sorted(beside)
+    anchors = sorted(same_order)
     gaps: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for n in sorted(numbers):
         after = bisect_left(anchors, n)
-        low = beside[anchors[after - 1]] if after else -1
-        high = beside[anchors[after]] if after < len(anchors) else end
+        low = same_order[anchors[after - 1]] if after else -1
+        high = same_order[anchors[after]] if after < len(anchors) else end
         gaps[low, high].append(n)
     return gaps
 

@@ -98,7 +98,7 @@ class WriteBackReport:
 class Withdrawn:
     """A unit that was taken back, and the units it had superseded that hold again.
 
-    Its words are no evidence any more, but for those that units which hold rest on too: these are `beside`.
+    Its words are no evidence any more, but for those that other units which hold rest on (`beside`).
     `proposed`: nothing was done, and it says what would be.
     """
 
@@ -125,7 +125,7 @@ class Remembered:
     """What a person stated, as a unit that holds, and the page with the turn in which it was said.
 
     `corrected` is the unit it was stated in correction of. That one's words are no evidence any more, but for
-    those that units which hold rest on too: these are `beside`. `is_new` is false where the unit existed.
+    those that other units which hold rest on (`beside`). `is_new` is false where the unit existed.
     """
 
     unit: SummaryUnit

@@ -193,7 +193,7 @@ class WriteBacks:
     async def _owners(self, finding: Finding, fact: LinkedFact, pages: Sequence[Page]) -> tuple[str, ...]:
         """To whom a finding belongs: those whose pages it rests on.
 
-        A word of it that is on none of these may be of anything that whoever worded it was shown.
+        A word of it that is on none of these may be of anything that the step which worded it was shown.
         """
         own = merge_owners(page.agent for page in pages)
         values = [one.value for one in fact.derivations]

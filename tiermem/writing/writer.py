@@ -212,7 +212,7 @@ class Writer:
                     await self._ledger.write(SetAside(page_id=page_id, step="ask", reason=None))
             edited = bool(self._edited)
             await self._supersede_older_versions()
-            pending = await self.pending_pages(aside=again)
+            pending = await self.pending_pages(with_set_aside=again)
             if only is not None:
                 pending = tuple(info for info in pending if info.id in only)
             run = _DistilRun(len(pending), progress)
@@ -233,15 +233,15 @@ class Writer:
                 run.index = await self.projection.attempt(again=again)
         return run.report(self.projection.pages_set_aside())
 
-    async def pending_pages(self, *, aside: bool = True) -> tuple[PageInfo, ...]:
+    async def pending_pages(self, *, with_set_aside: bool = True) -> tuple[PageInfo, ...]:
         """Return the sealed pages that are not summarised yet, oldest first.
 
-        `aside` includes pages that were set aside. Pages of a session in which a statement is being stored
-        are left out: until its unit is recorded, its words would become a second unit.
+        Without `with_set_aside` those that were set aside are left out. So are those of a session in which a
+        statement is being stored: until its unit is recorded, its words would become a second unit.
         """
         await self._ledger.catch_up()
         pages, tier1 = await self._ledger.pages(), self._ledger.tier1
-        without = {} if aside else tier1.aside_at("distil")
+        without = {} if with_set_aside else tier1.aside_at("distil")
         return tuple(
             info
             for info in pages
@@ -533,8 +533,8 @@ class Writer:
             old = self._unit(unit_id)
             check_correction(self._ledger.tier1, old, turn, self._options.trust)
             page, unit, sealed = await self._record_statement(session or old.session, turn, corrects=old)
-        beside = tuple(one for one in _overlapping_units(self._ledger.tier1, old) if one.id != unit.id)
-        return Remembered(unit=unit, page_id=page, corrected=old, beside=beside), sealed
+        overlapping = tuple(one for one in _overlapping_units(self._ledger.tier1, old) if one.id != unit.id)
+        return Remembered(unit=unit, page_id=page, corrected=old, beside=overlapping), sealed
 
     async def _record_statement(
         self, session: SessionId, turn: Turn, *, corrects: SummaryUnit | None

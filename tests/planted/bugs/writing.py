@@ -341,7 +341,7 @@ BUGS = (
         name="a page set aside is recorded again each time",
         file="tiermem/writing/projection.py",
         function="Projection._set_aside",
-        before="aside.get(page_id) != reason",
+        before="set_aside.get(page_id) != reason",
         after="True",
         found_by=(
             "tests/writing/test_set_aside.py::"

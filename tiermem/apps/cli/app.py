@@ -37,7 +37,7 @@ COMMANDS = {
     "units": "List the summary units and the pages they rest on.",
     "stats": "Count what a memory holds, what waits, what the summaries lost, and tokens saved.",
     "omissions": "Say what the summaries lost: numbers, dates, names, negations and rare words no unit keeps.",
-    "redistil": "Have a language model summarise a page again, told what its units leave out. Units are only added.",
+    "redistil": "Have a language model summarise a page again, given what its units leave out. Units are only added.",
     "consolidate": "Do what waits, and merge the units that tell the same. A merge is recorded, and can be undone.",
     "verify": "Re-derive every hash and name what is damaged (exit code 3).",
     "checkpoint": "Commit to everything so far: size and root of each space's Merkle tree, signed if you like.",

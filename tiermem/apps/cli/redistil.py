@@ -18,7 +18,7 @@ def redistil(
     engine: options.Engine = "auto",
     output: options.Output,
 ) -> None:
-    """Have a language model summarise a page again, told what its units leave out. Units are only added."""
+    """Have a language model summarise a page again, given what its units leave out. Units are only added."""
     with place.open(engine=engine) as memory:
         done = memory.redistil(options.page_named(memory, page_id))
     output.show(done, lambda: _redistil_view(done))

@@ -104,7 +104,7 @@ class _Handlers:
                 metrics.under_way -= 1
             seconds = time.perf_counter() - began
             metrics.note(name, response.status_code, seconds)
-            who = getattr(request.state, "caller", "nobody")
+            who = getattr(request.state, "caller", "an unknown caller")
             log.info("%s by %s: %d in %.0f ms", name, who, response.status_code, 1000 * seconds)
             return response
 

@@ -29,7 +29,7 @@ def default_connection_total() -> int:
 def default_backlog() -> int:
     """Return how many connections may wait to be accepted, 128 to 2,048.
 
-    asyncio accepts as many at once before any of them is counted, so each needs a file descriptor beside
+    asyncio accepts as many at once before any of them is counted, so each needs a file descriptor besides
     those of the counted connections and of the store.
     """
     free = _file_limit() - default_connection_total() - _FILE_RESERVE // 2

@@ -28,7 +28,7 @@ _WAYS: Mapping[Way, tuple[str, str]] = {
 _AROUND = 1
 """Turns shown before and after a cited one."""
 _EDGES = 6
-"""Columns of a frame beside its title."""
+"""Columns of a frame besides its title."""
 
 
 def said_lines(answer: Answer, titles: Mapping[str, str] | None = None) -> list[RenderableType]:

@@ -18,7 +18,7 @@ class WroteBack(LedgerEntry):
     """The decision on one finding. `unit` is the added or the merged one (same id, next revision).
 
     What findings cost together (verifying those of one answer) is in the first of them. `shown` are the
-    units that whoever decided was shown beside the fact.
+    units that were shown to the judgement with the fact.
     """
 
     write_back: WriteBack
@@ -41,7 +41,7 @@ def _may_stay(entry: WroteBack, goes: WhatGoes, past: Past) -> LedgerEntry | Non
     spent = Spent(step="write-back", usage=entry.usage) if entry.usage.calls else None
     if goes.everything:
         return spent
-    # The fact is of its answer's wording; a merged text and the reason are of whoever was shown the units.
+    # The fact is of its answer's wording; a merged text and the reason are those of the judge of the units.
     astray = decision.finding_id not in past.findings_left
     weighed = not past.changed.isdisjoint(entry.shown)
     if unit is not None:
