@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.workspace.held import NOW, item, keys
 from tiermem.errors import InvalidInput
 from tiermem.workspace import POLICIES, ActiveSet, Eviction, Item
-from tiermem.workspace.evict import EvictionQueue, Hybrid
+from tiermem.workspace.evict import EvictionQueue, NamedPolicy
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 NAMES = tuple(POLICIES.own)
@@ -158,7 +158,7 @@ class Counted:
         return self.value < other.value
 
 
-class Counting(Hybrid):
+class Counting(NamedPolicy):
     def rank(self, item: Item, now: datetime) -> tuple[Any, ...]:
         return (Counted(item.importance),)
 

@@ -13,7 +13,7 @@ from itertools import count
 from threading import RLock
 
 from tiermem.workspace.assemble import Order, order_items
-from tiermem.workspace.evict import Eviction, EvictionQueue, Hybrid
+from tiermem.workspace.evict import Eviction, EvictionQueue, NamedPolicy
 from tiermem.workspace.items import Item, aware
 
 MOST_TOKENS = 128_000
@@ -38,7 +38,7 @@ class ActiveSet:
     def __init__(
         self,
         max_tokens: int = MOST_TOKENS,
-        policy: Eviction = Hybrid(),  # noqa: B008  (frozen: sharing the default is safe)
+        policy: Eviction = NamedPolicy(),  # noqa: B008  (frozen: sharing the default is safe)
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:

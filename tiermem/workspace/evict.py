@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -49,105 +49,19 @@ class Eviction(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Hybrid(Eviction):
-    """What matters least, of that what has been here longest."""
+class NamedPolicy(Eviction):
+    """One of `RANKS`, by its name."""
 
     name: str = "hybrid"
 
-    def rank(self, item: Item, now: datetime) -> Rank:
-        """Importance, then age."""
-        return item.importance, _added_timestamp(item)
-
-
-@dataclass(frozen=True, slots=True)
-class Lru(Eviction):
-    """What was used longest ago."""
-
-    name: str = "lru"
+    @property
+    def ages(self) -> bool:
+        """Whether importance fades with the hours."""
+        return self.name == "balanced"
 
     def rank(self, item: Item, now: datetime) -> Rank:
-        """When it was used last."""
-        return (_used(item),)
-
-
-@dataclass(frozen=True, slots=True)
-class Lfu(Eviction):
-    """What was used least often, of that what was used longest ago."""
-
-    name: str = "lfu"
-
-    def rank(self, item: Item, now: datetime) -> Rank:
-        """How often it was used, then when last."""
-        return item.uses, _used(item)
-
-
-@dataclass(frozen=True, slots=True)
-class Fifo(Eviction):
-    """What came first."""
-
-    name: str = "fifo"
-
-    def rank(self, item: Item, now: datetime) -> Rank:
-        """All alike: the order in which they came decides."""
-        return ()
-
-
-@dataclass(frozen=True, slots=True)
-class Random(Eviction):
-    """As chance has it, the same chance for the same keys under the same `seed`, everywhere."""
-
-    name: str = "random"
-    seed: str = ""
-
-    def rank(self, item: Item, now: datetime) -> Rank:
-        """A hash of its key."""
-        key = f"{self.seed}\0{item.key}".encode(errors="surrogatepass")
-        return (blake2b(key, digest_size=16).digest(),)
-
-
-@dataclass(frozen=True, slots=True)
-class Importance(Eviction):
-    """What matters least."""
-
-    name: str = "importance"
-
-    def rank(self, item: Item, now: datetime) -> Rank:
-        """Its importance."""
-        return (item.importance,)
-
-
-@dataclass(frozen=True, slots=True)
-class Access(Eviction):
-    """What matters least, where use adds to it by its logarithm; of that what has been here longest."""
-
-    name: str = "access"
-
-    def rank(self, item: Item, now: datetime) -> Rank:
-        """Importance times use, then age."""
-        return item.importance * (1 + math.log1p(item.uses)), _added_timestamp(item)
-
-
-@dataclass(frozen=True, slots=True)
-class Ear(Eviction):
-    """What matters least, where ten uses count a quarter (HTM-EAR)."""
-
-    name: str = "ear"
-
-    def rank(self, item: Item, now: datetime) -> Rank:
-        """Three parts importance, one part use."""
-        return (worth(item.importance, item.uses),)
-
-
-@dataclass(frozen=True, slots=True)
-class FadingImportance(Eviction):
-    """What matters least by now: importance fades with the hours since it came."""
-
-    name: str = "balanced"
-    ages: bool = True
-
-    def rank(self, item: Item, now: datetime) -> Rank:
-        """Its importance as it has faded."""
-        return (faded_importance(item, now),)
+        """The rank by the rule of that name."""
+        return RANKS[self.name](item, now)
 
 
 class EvictionQueue:
@@ -200,3 +114,30 @@ def _added_timestamp(item: Item) -> float:
 def _used(item: Item) -> float:
     used = item.last_used or item.added_at
     return 0.0 if used is None else aware(used).timestamp()
+
+
+def _hashed_key(item: Item) -> bytes:
+    return blake2b(f"\0{item.key}".encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+RANKS: Mapping[str, Callable[[Item, datetime], Rank]] = {
+    # What matters least, of that what has been here longest.
+    "hybrid": lambda item, _: (item.importance, _added_timestamp(item)),
+    # What was used longest ago.
+    "lru": lambda item, _: (_used(item),),
+    # What was used least often, of that what was used longest ago.
+    "lfu": lambda item, _: (item.uses, _used(item)),
+    # What came first: all ranks are equal.
+    "fifo": lambda _item, _now: (),
+    # As chance has it, the same chance for the same keys everywhere.
+    "random": lambda item, _: (_hashed_key(item),),
+    # What matters least.
+    "importance": lambda item, _: (item.importance,),
+    # What matters least, where use adds to it by its logarithm; of that what has been here longest.
+    "access": lambda item, _: (item.importance * (1 + math.log1p(item.uses)), _added_timestamp(item)),
+    # What matters least, where ten uses count a quarter (HTM-EAR).
+    "ear": lambda item, _: (worth(item.importance, item.uses),),
+    # What matters least by now: importance fades with the hours since it came.
+    "balanced": lambda item, now: (faded_importance(item, now),),
+}
+"""What leaves first, by the name of the policy."""

@@ -1,24 +1,15 @@
-"""Policies by name: a line for each here, and those that installed packages bring."""
+"""Policies by name: those of `RANKS`, and those that installed packages bring."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tiermem.named import Registry
-from tiermem.workspace import evict
+from tiermem.workspace.evict import RANKS, Eviction, NamedPolicy
 
-POLICIES: Registry[Callable[[], evict.Eviction]] = Registry(
+POLICIES: Registry[Callable[[], Eviction]] = Registry(
     sort="policy",
     group="tiermem.policies",
-    own={
-        "hybrid": evict.Hybrid,
-        "lru": evict.Lru,
-        "lfu": evict.Lfu,
-        "fifo": evict.Fifo,
-        "random": evict.Random,
-        "importance": evict.Importance,
-        "access": evict.Access,
-        "ear": evict.Ear,
-        "balanced": evict.FadingImportance,
-    },
+    own={name: partial(NamedPolicy, name) for name in RANKS},
 )
