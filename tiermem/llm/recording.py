@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pagestore.files import new_file
 from tiermem.errors import TierMemError
 from tiermem.llm.interface import Call, LanguageModel, Reply, Role
 from tiermem.llm.meter import check_budget, pay
@@ -74,13 +75,8 @@ def forget_calls(path: Path, holds: Callable[[str], bool]) -> int:
     """Leave out of a recording every call any text of which `holds`, or that cannot be read; atomic."""
     kept, going = _lines_with(path, holds)
     if going:
-        unfinished = path.with_name(path.name + ".new")
-        unfinished.unlink(missing_ok=True)
-        with open(unfinished, "x", encoding="utf-8", opener=_open_private) as file:
-            file.writelines(kept)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
+        with new_file(path, replace=True) as file:
+            file.writelines(line.encode() for line in kept)
     return len(going)
 
 
