@@ -121,10 +121,7 @@ def answer(value: object) -> AnswerId:
 def unit_or_turn(value: object) -> UnitId | TurnAddress:
     """The id of a unit, or the address of a turn."""
     name = name_in(value, "unit_id")
-    if is_address(name):
-        _check_address(name)
-        return TurnAddress(name)
-    return UnitId(name)
+    return _address_in(name) or UnitId(name)
 
 
 def unit_to_share(value: object) -> UnitId:
@@ -151,25 +148,24 @@ def turn(value: object, session: object) -> str | None:
             f"turn must be an address such as 't1:17-9ae0', which `search`, `page` and `audit` give, or the "
             f"id that the turn was stored with and its session; not {shown(value)}"
         )
-    if is_address(value):
-        _check_address(value)
-    return value
+    return _address_in(value) or value
 
 
-def _check_address(value: str) -> None:
+def _address_in(name: str) -> TurnAddress | None:
+    """The address of a turn that a name is; `InvalidInput` for one that is not written as it should be."""
+    if not is_address(name):
+        return None
     try:
-        seq_in(value)
+        seq_in(name)
     except ValueError as error:
         raise InvalidInput(str(error)) from error
+    return TurnAddress(name)
 
 
 def page_or_turn(value: object) -> PageId | TurnAddress:
     """The id of a page, or the address of a turn."""
     name = name_in(value, "page_id")
-    if is_address(name):
-        _check_address(name)
-        return TurnAddress(name)
-    return PageId(name)
+    return _address_in(name) or PageId(name)
 
 
 def moment(value: object, name: str) -> datetime | None:
@@ -564,25 +560,21 @@ def runs(value: object) -> tuple[str, ...]:
 
 def conversations_in(value: object) -> tuple[Conversation, ...]:
     """The conversations that a caller gives, one or several."""
-    if isinstance(value, Conversation):
-        return (value,)
-    if not isinstance(value, Iterable) or isinstance(value, str):
-        raise InvalidInput(f"conversations must be what read_dialogue gives, not {shown(value)}")
-    given = tuple(value)
-    for one in given:
-        if not isinstance(one, Conversation):
-            raise InvalidInput(f"conversations must be what read_dialogue gives, not {shown(one)}")
-    return given
+    given = (value,) if isinstance(value, Conversation) else value
+    return _each_of(Conversation, given, "conversations must be what read_dialogue gives")
 
 
 def sessions_in(value: Iterable[DialogueSession]) -> tuple[DialogueSession, ...]:
     """The sessions of files that a caller gives."""
-    if not isinstance(value, Iterable):
-        raise InvalidInput(f"sessions must be those of a conversation, not {shown(value)}")
-    given = tuple(value)
+    return _each_of(DialogueSession, value, "sessions must be those of a conversation")
+
+
+def _each_of(kind: type[_T], value: object, must: str) -> tuple[_T, ...]:
+    """What a caller gives several of; `InvalidInput` begins with what they must be."""
+    given = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     for one in given:
-        if not isinstance(one, DialogueSession):
-            raise InvalidInput(f"sessions must be those of a conversation, not {shown(one)}")
+        if not isinstance(one, kind):
+            raise InvalidInput(f"{must}, not {shown(one)}")
     return given
 
 
