@@ -25,7 +25,7 @@ class Bug:
     """One change of the code that makes it wrong.
 
     `file` is the path of a Python file from the root of the repository. `function` is the qualified name of
-    the function or class in it that holds the code: `Writer.erase`, or "" for code outside of all of them.
+    the function or class in it that holds the code: `Eraser.erase`, or "" for code outside of all of them.
 
     `before` is replaced by `after`: an expression by an expression, consecutive statements by statements, or
     consecutive cases of a `match` by cases. An empty `after` deletes. Syntax is compared, so line breaks,
