@@ -200,7 +200,8 @@ class _LogCopy:
 
 def _write(out: IO[bytes], logs: Sequence[tuple[_LogCopy, _Log]], reading: Callable[[int], None]) -> None:
     """Every part of a backup; `_ChangedLog` where a log is not what was hashed."""
-    contents = canonical(_contents_of([log for _, log in logs]))
+    spaces = [{**asdict(log.saved), "files": [asdict(file) for file in log.files]} for _, log in logs]
+    contents = canonical({"format": BACKUP_FORMAT, "spaces": spaces})
     with gzip.GzipFile(filename="", fileobj=out, mode="wb", compresslevel=6, mtime=0) as packed:
         _write_entry(packed, _CONTENTS, contents)
         _write_entry(packed, "FORMAT", format_file())
@@ -328,13 +329,6 @@ def _log_of(manifest: dict[str, Any]) -> _Log:
     if checkpoint.space != saved.space:
         raise ValueError("a checkpoint is not of its space")
     return _Log(saved=saved, files=files)
-
-
-def _contents_of(logs: Sequence[_Log]) -> dict[str, Any]:
-    return {
-        "format": BACKUP_FORMAT,
-        "spaces": [{**asdict(log.saved), "files": [asdict(file) for file in log.files]} for log in logs],
-    }
 
 
 def _copy(

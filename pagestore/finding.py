@@ -40,8 +40,9 @@ class Finder:
 
     def pages_of_turn(self, turn: str, part: int) -> Iterator[PageId]:
         """See `FindsPages.pages_of_turn`; for one part of the log."""
-        for raw in _lines_holding(self._lines.data(part), field_bytes("k", turn)):
-            fields = _turn_in(raw)
+        data = self._lines.data(part)
+        for start, end in _line_ranges(data, partial(data.find, field_bytes("k", turn))):
+            fields = _turn_in(data[start:end])
             if fields is not None and fields.get("k") == turn:
                 yield from self._page_of(fields)
 
@@ -88,11 +89,6 @@ def lines_with(data: bytes, groups: Groups) -> Iterator[bytes]:
             found.add(start)
     for start in sorted(found):
         yield data[start : data.find(b"\n", start) + 1]
-
-
-def _lines_holding(data: bytes, piece: bytes) -> Iterator[bytes]:
-    for start, end in _line_ranges(data, partial(data.find, piece)):
-        yield data[start:end]
 
 
 def _find_non_ascii(data: bytes, start: int) -> int:

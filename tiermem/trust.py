@@ -144,14 +144,10 @@ def _lower_stamp(turn: Turn, trust: str | None, levels: TrustLevels, role: str |
     if turn.trust is not None and turn.trust not in levels.names:
         _warn_of_level(turn.trust, levels.names[0])
         return replace(turn, trust=levels.names[0])
-    return turn if levels.rank_of(turn) <= _without(turn, trust, role, levels) else replace(turn, trust=None)
+    unstamped = replace(turn, trust=trust, role=turn.role or role)
+    return turn if levels.rank_of(turn) <= levels.rank_of(unstamped) else replace(turn, trust=None)
 
 
 @lru_cache(maxsize=1024)
 def _warn_of_level(level: str, lowest: str) -> None:
     log.warning("the trust %s is not known, and turns of a file that name it have %r", shown(level), lowest)
-
-
-def _without(turn: Turn, trust: str | None, role: str | None, levels: TrustLevels) -> int:
-    """The rank of a turn without the stamp it brings."""
-    return levels.rank_of(replace(turn, trust=trust, role=turn.role or role))

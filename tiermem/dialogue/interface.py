@@ -83,10 +83,6 @@ def line_id(number: int) -> str:
     return f"{_LINE}{number}"
 
 
-def _has_line_as_id(turn: Turn) -> bool:
-    return (turn.turn_id or "").startswith(_LINE)
-
-
 def is_of_format(session: str) -> bool:
     """Whether the id of a session is that of a format, `telegram:9`."""
     form, colon, _ = session.partition(":")
@@ -127,7 +123,11 @@ class DialogueSession:
     def imported_turns(self) -> tuple[ImportedTurn, ...]:
         """Return the turns as importers give them to `add`."""
         return tuple(
-            imported_turn(turn, title=self.title, is_record=self.has_records and not _has_line_as_id(turn))
+            imported_turn(
+                turn,
+                title=self.title,
+                is_record=self.has_records and not (turn.turn_id or "").startswith(_LINE),
+            )
             for turn in self.turns
         )
 

@@ -155,7 +155,8 @@ def _points(text: str, asked: date, *, past: bool) -> list[_Point]:
         if not any(taken[point.start : point.end]):
             taken[point.start : point.end] = b"\x01" * (point.end - point.start)
             if point.first <= point.last:
-                found.append(_in_the_past(point, asked) if past else point)
+                is_to_come = past and point.yearless and point.first > asked
+                found.append(_years_on(point, -1) if is_to_come else point)
     return sorted(found, key=lambda point: point.start)
 
 
@@ -234,10 +235,6 @@ def _months(text: str, asked: date) -> Iterator[_Point]:
                 outright=False,
                 yearless=True,
             )
-
-
-def _in_the_past(point: _Point, asked: date) -> _Point:
-    return _years_on(point, -1) if point.yearless and point.first > asked else point
 
 
 def _years_on(point: _Point, years: int) -> _Point:

@@ -239,11 +239,6 @@ def _sentence(match: re.Match[str]) -> tuple[str, str]:
     return _END.split(before)[-1], _END.split(after, maxsplit=1)[0]
 
 
-def _looks_back(match: re.Match[str]) -> bool:
-    """Whether its own sentence speaks of what was."""
-    return any(_PAST.search(part) for part in _sentence(match))
-
-
 def _month_number(name: str) -> int:
     short = lower(name)[:3]
     return next(n for n, month in enumerate(MONTHS, 1) if month.startswith(short))
@@ -422,7 +417,7 @@ def _bare_month(match: re.Match[str], said: date) -> DateMention | None:
         year -= month >= said.month
     elif which in ("next", "this coming"):
         year += month <= said.month
-    elif _looks_back(match):
+    elif any(map(_PAST.search, _sentence(match))):
         year -= month > said.month
     else:
         year = _nearest_year(match, month, 15, said)

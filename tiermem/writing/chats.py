@@ -108,16 +108,11 @@ async def _continue_chat(
     ours = [turn for session in sessions for turn in session.turns]
     shared = {name: _count_shared(ours, one) for name, one in stored.items()}
     best = max(shared, key=lambda name: (shared[name], name == chat), default=chat)
-    if not shared.get(best) and chat in stored and _has_own_ids(ours):
+    if not shared.get(best) and chat in stored and not any(map(is_placed, ours)):
         return tuple(sessions)
     if not shared.get(best):
         return _move_sessions(sessions, _free_id(chat, stored), {})
     return _move_sessions(sessions, best, stored[best].messages)
-
-
-def _has_own_ids(turns: Iterable[Turn]) -> bool:
-    """Whether the file gives each message an id: the digest of the chat is then made of such ids."""
-    return not any(is_placed(turn) for turn in turns)
 
 
 async def _stored_chats(
