@@ -149,19 +149,18 @@ async def test_marks_whose_turns_were_deleted_are_not_believed(tmp_path: Path) -
         QdrantIndex(where, HashEmbedder())
 
 
-async def test_made_fresh_from_an_older_schema_it_deletes_the_collection_of_pages(
+async def test_collections_of_another_schema_are_made_again_where_all_is_put_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where = str(tmp_path / "index")
     with monkeypatch.context() as older:
         older.setattr(encoding, "SCHEMA", 7)
         index = QdrantIndex(where, HashEmbedder())
-        index._client.create_collection("tiermem-pages", vectors_config={})
+        await index.put(ANN, "turns", TALK)
         await index.close()
     with pytest.raises(IndexMismatch, match="`reindex`"):
         QdrantIndex(where, HashEmbedder())
     index = QdrantIndex(where, HashEmbedder(), fresh=[ANN])
-    assert not index._client.collection_exists("tiermem-pages")
     assert await index.count(ANN, "turns") == 0
     await index.close()
 

@@ -96,7 +96,7 @@ def upto(seq: int) -> History:
 
 def sizes(stored: SegmentStore, space: SpaceId = ONE) -> list[int]:
     with stored._begin(space) as transaction:
-        return [one.rows for one in stored._list(transaction, space)]
+        return [rows for _, rows in stored._list(transaction, space)]
 
 
 steps = st.lists(

@@ -284,7 +284,9 @@ class PostgresIndex(PointIndex):
     @asynccontextmanager
     async def writing(self, space: SpaceId) -> AsyncIterator[Self]:
         """See `SupportsTransactions.writing`."""
-        transaction = await self._call(self._begin, key(space))
+        with translate_database_errors():
+            lock = f"index {key(space)}"
+            transaction = await self._call(partial(self._database.begin, lock, is_long=True))
         inside = copy(self)
         inside._transaction = transaction  # noqa: SLF001
         try:
@@ -295,25 +297,15 @@ class PostgresIndex(PointIndex):
             with CancelScope(shield=True), translate_database_errors():
                 await to_thread.run_sync(transaction.close)
 
-    def _begin(self, space: str, *, is_long: bool = True) -> Transaction:
-        """Begin a transaction that alone writes what the index holds of a space."""
-        with translate_database_errors():
-            return self._database.begin(f"index {space}", is_long=is_long)
-
     @contextmanager
     def _writing(self, space: str) -> Iterator[Transaction]:
         """The transaction of `writing`, or one that is committed at the end."""
-        if self._transaction is not None:
-            with translate_database_errors():
-                yield self._transaction
-            return
-        transaction = self._begin(space, is_long=False)
         with translate_database_errors():
-            try:
+            if self._transaction is not None:
+                yield self._transaction
+                return
+            with self._database.writing(f"index {space}") as transaction:
                 yield transaction
-                transaction.commit()
-            finally:
-                transaction.close()
 
     def _rows(
         self, query: LiteralString, parameters: Sequence[object], *, settings: LiteralString = ""

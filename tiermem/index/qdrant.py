@@ -137,8 +137,7 @@ class QdrantIndex(PointIndex):
                 f"the index in {self._names['units']!r} at {self._where!r} does not fit {json.dumps(mine)} "
                 "and is not made again: other stores have points there; use their embedder, or another server"
             )
-        before = self._names["units"].removesuffix("units") + "pages"  # up to schema 7
-        for name in (*self._names.values(), before):
+        for name in self._names.values():
             self._client.delete_collection(name)
 
     def _holds_others(self, collection: Collection, spaces: Sequence[SpaceId]) -> bool:

@@ -13,7 +13,6 @@ import os
 import struct
 import zlib
 from abc import ABC, abstractmethod
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -217,11 +216,12 @@ class SegmentStore(ABC):
     def empty(self, space: SpaceId, numbers: Iterable[int]) -> SpaceState:
         """Remove what rows hold; returns what is stored then. No row of the tables holds a byte of it."""
         with self._writing(space) as (transaction, state):
-            ordered = sorted(set(numbers))
-            for segment, taken in _locate(self._list(transaction, space), ordered):
-                places = [one - segment.start for one in ordered[taken]]
-                block = self._read(transaction, space, segment.start, segment.end).without(places)
-                self._write_segment(transaction, space, segment.start, block)
+            ordered = np.unique(list(numbers))
+            for start, rows in self._list(transaction, space):
+                places = ordered[(ordered >= start) & (ordered < start + rows)] - start
+                if len(places):
+                    block = self._read(transaction, space, start, start + rows).without(places)
+                    self._write_segment(transaction, space, start, block)
             return self._set_state(transaction, space, replace(state, changed=os.urandom(8)))
 
     def drop(self, space: SpaceId) -> None:
@@ -272,20 +272,21 @@ class SegmentStore(ABC):
         segments = self._list(transaction, space)
         for size, smaller in reversed(list(zip(SIZES, (0, *SIZES), strict=False))):
             first = len(segments)
-            while first and segments[first - 1].rows < size:
+            while first and segments[first - 1][1] < size:
                 first -= 1
-            small = segments[first:]
-            many = sum(one.rows >= smaller for one in small) >= JOINED
-            if len(small) > 1 and (many or sum(one.rows for one in small) >= size):
-                start = small[0].start
-                block = self._read(transaction, space, start, small[-1].end)
+            counts = [rows for _, rows in segments[first:]]
+            many = sum(rows >= smaller for rows in counts) >= JOINED
+            if len(counts) > 1 and (many or sum(counts) >= size):
+                start = segments[first][0]
+                block = self._read(transaction, space, start, start + sum(counts))
                 transaction.execute((_DELETE_FROM.format(self._prefix), [key(space), start]))
                 self._write_segment(transaction, space, start, block)
                 return
 
-    def _list(self, transaction: Statements, space: SpaceId) -> list[Segment]:
+    def _list(self, transaction: Statements, space: SpaceId) -> list[tuple[int, int]]:
+        """The first number of each segment, and how many rows it has, in order."""
         found = transaction.rows(_LIST.format(self._prefix), [key(space)])
-        return [Segment(int(start), int(rows)) for start, rows in found]
+        return [(int(start), int(rows)) for start, rows in found]
 
     def _read(self, transaction: Statements, space: SpaceId, start: int, end: int) -> Block:
         """The rows of the segments that begin in a range, which follow each other."""
@@ -306,24 +307,3 @@ class SegmentStore(ABC):
             if start + rows != at:
                 raise ValueError(f"a segment at {start} does not follow the one before it")
         return join_blocks(blocks)
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Which rows a segment holds."""
-
-    start: int
-    rows: int
-
-    @property
-    def end(self) -> int:
-        """The number after that of its last row."""
-        return self.start + self.rows
-
-
-def _locate(segments: Iterable[Segment], numbers: Sequence[int]) -> Iterator[tuple[Segment, slice]]:
-    """The segments that hold some of these numbers, in rising order, and which of them each holds."""
-    for one in segments:
-        held = slice(bisect_left(numbers, one.start), bisect_left(numbers, one.end))
-        if held.start < held.stop:
-            yield one, held

@@ -85,8 +85,7 @@ class SegmentTable(SegmentStore):
                 raise self._mismatch(made_with)
 
     def _make_tables(self, *, fresh: bool) -> None:
-        transaction = self._database.begin("index")
-        try:
+        with self._database.writing("index") as transaction:
             if fresh:
                 transaction.execute(("DROP SCHEMA IF EXISTS tiermem_rows CASCADE", ()))
             if not transaction.rows(_FIND_TABLE):  # another process may have made them since
@@ -96,14 +95,11 @@ class SegmentTable(SegmentStore):
                     # Compressing a segment takes longer than all else that is done with it.
                     ("ALTER TABLE tiermem_rows.segments ALTER body SET STORAGE EXTERNAL", ()),
                 )
-            transaction.commit()
-        finally:
-            transaction.close()
 
-    def begin(self, space: str, *, is_long: bool = False) -> Transaction:
-        """Begin a transaction under the lock of a name; raises `IndexLocked` after 30 s."""
+    def begin(self, space: str) -> Transaction:
+        """Begin a long transaction under the lock of a name; raises `IndexLocked` after 30 s."""
         with self._translate_errors():
-            return self._database.begin(f"index {key(space)}", is_long=is_long)
+            return self._database.begin(f"index {key(space)}", is_long=True)
 
     def values(self, space: SpaceId) -> Iterator[tuple[str, str, bytes]]:
         """Every value of the tables of a space, without segments."""
@@ -121,12 +117,8 @@ class SegmentTable(SegmentStore):
         if self._transaction is not None:
             yield self._transaction
             return
-        transaction = self.begin(space)
-        try:
+        with self._database.writing(f"index {key(space)}") as transaction:
             yield transaction
-            transaction.commit()
-        finally:
-            transaction.close()
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -179,7 +171,7 @@ class TableIndex(SegmentIndex):
 
     def _begin(self, space: SpaceId) -> Transaction:
         self._check_writable()
-        transaction = self._table.begin(space, is_long=True)
+        transaction = self._table.begin(space)
         with self._segments_lock:
             self._written[space] = set()
         return transaction

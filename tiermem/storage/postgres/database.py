@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from importlib.resources import files
 from typing import Any, LiteralString
@@ -154,6 +154,13 @@ class Database:
             transaction.close()
             raise
         return transaction
+
+    @contextmanager
+    def writing(self, lock: str) -> Iterator[Transaction]:
+        """Begin a transaction as `begin` does, which is committed at the end, and undone after an error."""
+        with closing(self.begin(lock)) as transaction:
+            yield transaction
+            transaction.commit()
 
     @property
     def claims(self) -> DatabaseClaims:
