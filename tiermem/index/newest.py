@@ -17,9 +17,6 @@ class Newest(Generic[K]):
         self._held: dict[K, array[float]] = {}
         self._lock = Lock()
 
-    def __len__(self) -> int:
-        return len(self._held)
-
     def of(self, keys: Iterable[K]) -> dict[K, list[float]]:
         """Vectors of those keys that are held."""
         with self._lock:
