@@ -1,10 +1,15 @@
 """`tiermem ingest` of sessions of coding agents: below a folder, and where an agent keeps them."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+import tiermem as package
 from tests.apps.test_commands import as_json, tiermem
 from tests.dialogue.test_copied_sessions import fork, written_session
 from tests.dialogue.transcripts import ClaudeCode, Codex
@@ -46,6 +51,56 @@ def test_the_sessions_below_a_folder_are_stored_and_other_files_are_not(tmp_path
     assert any("notes.jsonl' is no transcript" in reason for reason in told["skipped"])
     (again,) = as_json(store, "ingest", str(folder))["spaces"]
     assert (again["new"], again["known"]) == (0, 3)
+
+
+def test_what_is_added_is_stored_until_the_program_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIERMEM_EMBEDDER", "hashed")
+    store, folder = tmp_path / "memory", tmp_path / "projects"
+    log = ClaudeCode("s1", cwd=str(tmp_path))
+    log.user("Weave a rug.")
+    write_log(folder, "s1.jsonl", log)
+
+    def texts() -> list[str]:
+        with package.open(store, engine="local", read_only=True) as memory:
+            pages = [*map(memory.page, (info.id for info in memory.pages())), *memory.open_pages()]
+            return [line.turn.text for page in pages for line in page.lines if line.turn is not None]
+
+    def wait_for(expected: list[str]) -> None:
+        until = time.monotonic() + 60
+        while texts() != expected and time.monotonic() < until:
+            time.sleep(0.2)
+        assert texts() == expected
+
+    package.open(store, engine="local").close()
+    command = [sys.executable, "-m", "tiermem", "ingest", str(folder), "--follow", "--engine", "local"]
+    with subprocess.Popen([*command, "--store", str(store)], stdout=-1, stderr=-1, text=True) as following:
+        try:
+            wait_for(["Weave a rug."])
+            log.reply("Woven.")
+            with (folder / "s1.jsonl").open("a") as file:
+                file.write(log.text().splitlines()[-1][:40])
+                file.flush()
+                time.sleep(3)
+                file.write(log.text().splitlines()[-1][40:] + "\n")
+            wait_for(["Weave a rug.", "Woven."])
+            with package.open(store, engine="local"):  # as another process that writes
+                log.user("Now dye it.")
+                write_log(folder, "s1.jsonl", log)
+                time.sleep(3)
+            wait_for(["Weave a rug.", "Woven.", "Now dye it."])
+        finally:
+            following.send_signal(signal.SIGINT)
+        out, err = following.communicate(timeout=60)
+    assert following.returncode == 0, err
+    assert "Traceback" not in err
+    assert "tried again later" in err
+    assert out.count("default") == 3, "nothing is printed where nothing changed"
+
+
+def test_standard_input_is_not_followed(tmp_path: Path) -> None:
+    assert "is not followed" in tiermem(tmp_path / "memory", "ingest", "-", "--follow", code=2).stderr
 
 
 def test_what_is_no_turn_is_displayed(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,13 +19,13 @@ from pagestore import SessionId
 from pagestore.errors import NotAStore
 from tiermem.apps.cli import options
 from tiermem.apps.cli.group import EXIT_ERROR, complain, remark
-from tiermem.apps.cli.read_files import describe_left_out, read_files
+from tiermem.apps.cli.read_files import ChangedFiles, FilesRead, describe_left_out, read_files
 from tiermem.apps.present.progress import Report, progress
 from tiermem.apps.present.tables import plural, table
 from tiermem.dialogue import Conversation, DateOrder, DialogueSession, Format
 from tiermem.dialogue.agent_folders import CodingAgent
 from tiermem.dialogue.agent_spaces import place_by_repository
-from tiermem.errors import InvalidInput, not_one_of
+from tiermem.errors import InvalidInput, TierMemError, not_one_of
 from tiermem.storage import StorePlace
 
 if TYPE_CHECKING:
@@ -139,6 +141,9 @@ def ingest(
     ] = None,
     agent: options.Agent = None,
     engine: options.Engine = "auto",
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on: store what is added to the files until interrupted.")
+    ] = False,
     output: options.Output,
 ) -> None:
     """Store dialogue and summarise it. Files are read in full first; what is known is not stored twice.
@@ -155,36 +160,85 @@ def ingest(
         raise typer.BadParameter(
             "name files, or the coding agent whose sessions are read with --from", param_hint="'FILE...'"
         )
-    read = read_files(
-        files or [],
-        of_agent,
-        {
-            "format": form,
-            "session": session,
-            "stamps": True,
-            "keep_thinking": keep_thinking,
-            "date_order": date_order,
-            "redact": redact or (),
-            "skip_paths": skip_paths or (),
-        },
-        strict=strict,
-    )
-    conversations = read.conversations
-    if space is None:
-        conversations = tuple(place_by_repository(conversations, _spaces_of(store)))
-    results = ingest_into(
-        store.address,
-        conversations,
-        space=space,
-        engine=engine,
-        said={"role": role, "trust": trust, "metadata": known, "importance": importance},
-        stamps=stamps,
-        agent=agent,
-    )
+    if follow and "-" in (files or []):
+        raise typer.BadParameter(
+            "standard input ends, and is not followed: name files", param_hint="'--follow'"
+        )
+    changed = ChangedFiles()
+
+    def read_and_store(*, again: bool = False) -> bool:
+        """Read the files that changed, and store what is new; whether all of it was summarised.
+
+        When it is done `again`, pages are left open, and nothing is printed where nothing is new.
+        """
+        read = read_files(
+            files or [],
+            of_agent,
+            {
+                "format": form,
+                "session": session,
+                "stamps": True,
+                "keep_thinking": keep_thinking,
+                "date_order": date_order,
+                "redact": redact or (),
+                "skip_paths": skip_paths or (),
+            },
+            strict=strict,
+            is_wanted=changed.take,
+        )
+        conversations = read.conversations
+        if space is None:
+            conversations = tuple(place_by_repository(conversations, _spaces_of(store)))
+        results = ingest_into(
+            store.address,
+            conversations,
+            space=space,
+            engine=engine,
+            said={"role": role, "trust": trust, "metadata": known, "importance": importance},
+            stamps=stamps,
+            agent=agent,
+            seals=not again,
+        )
+        if again and not any(result.new for result in results):
+            return True
+        return _show_results(str(store), read, conversations, results, output)
+
+    if not read_and_store() and not follow:
+        raise typer.Exit(EXIT_ERROR)
+    if follow:
+        _follow(partial(read_and_store, again=True), changed)
+
+
+def _follow(read_and_store: Callable[[], object], changed: ChangedFiles) -> None:
+    """Read and store again and again, until the program is interrupted; what fails is tried again."""
+    remark("reading what is added; Ctrl-C ends it")
+    last = ""
+    with suppress(KeyboardInterrupt):
+        while True:
+            sys.stdout.flush()
+            time.sleep(_FOLLOW_SECONDS)
+            try:
+                read_and_store()
+                last = ""
+            except TierMemError as error:
+                changed.forget()  # of what was read, nothing or not all was stored
+                if str(error) != last:
+                    remark(f"tried again later: {error}")
+                last = str(error)
+
+
+def _show_results(
+    store: str,
+    read: FilesRead,
+    conversations: Sequence[Conversation],
+    results: Sequence[IngestSummary],
+    output: options.Output,
+) -> bool:
+    """Print what storing did; whether all of it was summarised."""
     notes = [note for conversation in conversations for note in conversation.notes]
     output.show(
         {
-            "store": str(store),
+            "store": store,
             "spaces": results,
             "skipped": read.skipped,
             "notes": notes,
@@ -205,7 +259,7 @@ def ingest(
         reason = next((problem for result in unfinished for problem in result.problems), "no reason given")
         waiting = "1 page is" if pages == 1 else f"{pages:,} pages are"
         complain(f"{waiting} stored but not summarised yet: {reason} (run the same command again)")
-        raise typer.Exit(EXIT_ERROR)
+    return not unfinished
 
 
 def _spaces_of(store: StorePlace) -> tuple[str, ...]:
@@ -216,6 +270,8 @@ def _spaces_of(store: StorePlace) -> tuple[str, ...]:
         return ()
 
 
+_FOLLOW_SECONDS = 2.0
+"""How long files that are followed are left alone between two looks at them."""
 _MOST_LISTED = 20
 """Notes, skipped records and chats that are listed on a terminal; `--json` has all."""
 
@@ -245,11 +301,13 @@ def ingest_into(
     stamps: bool = False,
     agent: str | None = None,
     open_memory: Callable[..., tiermem.Memory] | None = None,
+    seals: bool = True,
 ) -> tuple[IngestSummary, ...]:
     """Store every conversation in `space`, or where it asks to be, and summarise what is new.
 
     A level of trust that a turn brings counts where it lowers, with `stamps` always. `said` is what is kept
-    with every turn, and `agent` whose all of it is. `open_memory` is `tiermem.open` by default. Raises
+    with every turn, and `agent` whose all of it is. `open_memory` is `tiermem.open` by default. Pages that
+    are not full are sealed, and summarised with the others, with `seals` alone. Raises
     `InvalidInput` for turns of another agent without `stamps`, and with `stamps` for a level that is not
     known, before anything is stored.
 
@@ -273,6 +331,7 @@ def ingest_into(
             said=said or {},
             stamps=stamps,
             agent=agent,
+            seals=seals,
         )
         for name, there in placed.items()
     )
@@ -287,6 +346,7 @@ def _ingest(
     said: tiermem.Attribution,
     stamps: bool,
     agent: str | None,
+    seals: bool,
 ) -> IngestSummary:
     started = time.monotonic()
     turns = sum(conversation.turns for conversation in conversations)
@@ -300,7 +360,7 @@ def _ingest(
         with progress(f"{space}: storing", "turns") as report:
             stored = _store(memory, conversations, report, total=turns, apart=apart, said=said)
         with progress(f"{space}: summarising", "pages", then=f"{space}: indexing") as report:
-            flushed = memory.flush(progress=report)
+            flushed = (memory.flush if seals else memory.index_pending)(progress=report)
         after = memory.stats()
     added = [one for _, one in stored]
     return IngestSummary(

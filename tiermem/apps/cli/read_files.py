@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,14 +26,38 @@ class FilesRead:
     left_out: Mapping[str, int]
 
 
+class ChangedFiles:
+    """Knows which files changed since they were asked about, by their times and sizes."""
+
+    def __init__(self) -> None:
+        self._states: dict[Path, tuple[tuple[int, int], ...]] = {}
+
+    def take(self, path: Path) -> bool:
+        """Whether a file, or the `-wal` file of a database, is new or changed since the last call."""
+        files = [file for file in (path, Path(f"{path}-wal")) if file.is_file()]
+        state = tuple((info.st_mtime_ns, info.st_size) for info in map(Path.stat, files))
+        is_changed = self._states.get(path) != state
+        self._states[path] = state
+        return is_changed
+
+    def forget(self) -> None:
+        """Take every file for changed again."""
+        self._states.clear()
+
+
 def read_files(
-    files: Sequence[str], agent: CodingAgent | None, options: Mapping[str, Any], *, strict: bool
+    files: Sequence[str],
+    agent: CodingAgent | None,
+    options: Mapping[str, Any],
+    *,
+    strict: bool,
+    is_wanted: Callable[[Path], bool] = lambda _: True,
 ) -> FilesRead:
     """Read files, of folders the transcripts of coding agents below them, and the folders of `agent`.
 
-    A file of a folder that is no transcript is skipped, with `strict` too. `options` are those of
-    `read_dialogue`. Raises `InvalidInput` without files and agent, and for a folder that is named and has no
-    file that may be a transcript.
+    A file of a folder that is no transcript is skipped, with `strict` too; a file that is not wanted is not
+    read. `options` are those of `read_dialogue`. Raises `InvalidInput` without files and agent, and for a
+    folder that is named and has no file that may be a transcript.
     """
     if not files and agent is None:
         raise InvalidInput("name files, or read the sessions of an agent with --from claude-code")
@@ -45,12 +69,13 @@ def read_files(
             )
     folders += [] if agent is None else transcript_folders(agent)
     single = [file for file in files if file == "-" or not Path(file).is_dir()]
+    single = [file for file in single if file == "-" or is_wanted(Path(file))]
     skipped: list[str] = []
     left_out: Counter[str] = Counter()
     given = {**options, "strict": strict, "on_skipped": skipped.append}
     conversations = [one for file in single for one in read_dialogue(file, **given)]
     for folder in folders:
-        for path in transcripts_in(folder):
+        for path in filter(is_wanted, transcripts_in(folder)):
             conversations += _read_transcript(path, given, skipped, left_out)
         if packed := sum(1 for _ in folder.rglob(_PACKED_FILES)):
             left_out[_PACKED] += packed
