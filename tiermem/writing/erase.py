@@ -572,6 +572,12 @@ def _have_fingerprints(erased: Sequence[str], stays: Sequence[str]) -> bool:
     return True
 
 
+def _missing_findings(before: Tier1, after: Tier1) -> tuple[FindingId, ...]:
+    """The findings that waited or were decided on before, and are neither after."""
+    left = {*after.pending, *after.decisions}
+    return tuple(finding for finding in (*before.pending, *before.decisions) if finding not in left)
+
+
 def _erasure(
     announced: Erasing,
     erased: ErasedTurns,
@@ -598,11 +604,7 @@ def _erasure(
         returned=tuple(
             unit_id for unit_id in left if after.is_active(unit_id) and not before.is_active(unit_id)
         ),
-        findings=tuple(
-            finding
-            for finding in (*before.pending, *before.decisions)
-            if finding not in after.pending and finding not in after.decisions
-        ),
+        findings=_missing_findings(before, after),
         answers=tuple(answer for answer in before.answers if answer not in after.answers),
         also_said=erased.also,
         index=index,
