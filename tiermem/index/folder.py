@@ -1,6 +1,6 @@
 """The folder of an embedded index: what it was built with, in which form, and whose it is.
 
-`index.json` says with which embedder and schema an index was built, and in which form (`sqlite`).
+`index.json` says with which embedder and schema an index was built, and in which form (`rows`).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
-from typing import Any, LiteralString
+from typing import Any, LiteralString, Self
 
 from pagestore import SpaceId
 from pagestore.files import create_file
@@ -59,17 +59,23 @@ class SegmentFile(SegmentStore):
                 self._connection.close()
                 self._connection = None
 
-    def _rows(self, query: LiteralString, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+    def rows(self, query: LiteralString, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        """See `SegmentStore.rows`."""
         with self._lock:
-            return _Statements(self._require_open()).rows(query, parameters)
+            return self._require_open().execute(query.replace("%s", "?"), parameters).fetchall()
+
+    def execute(self, *statements: tuple[LiteralString, Sequence[object]]) -> None:
+        """See `Statements.execute`."""
+        for query, parameters in statements:
+            self.rows(query, parameters)
 
     @contextmanager
-    def _begin(self, space: SpaceId) -> Iterator[_Statements]:
+    def _begin(self, space: SpaceId) -> Iterator[Self]:
         with self._lock:
             connection = self._require_open()
             connection.execute("BEGIN IMMEDIATE")
             try:
-                yield _Statements(connection)
+                yield self
                 connection.execute("COMMIT")
             finally:
                 if connection.in_transaction:
@@ -130,17 +136,3 @@ class SegmentFile(SegmentStore):
             raise IndexUnavailable(f"the index at {str(self._file)!r} failed: {error}") from error
         except ValueError as error:
             raise damage_error(self._file, str(error)) from error
-
-
-class _Statements:
-    """Implements `Statements`."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def rows(self, query: LiteralString, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
-        return self._connection.execute(query.replace("%s", "?"), parameters).fetchall()
-
-    def execute(self, *statements: tuple[LiteralString, Sequence[object]]) -> None:
-        for query, parameters in statements:
-            self._connection.execute(query.replace("%s", "?"), parameters)

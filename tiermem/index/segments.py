@@ -163,7 +163,7 @@ class SegmentStore(ABC):
         """Close the connections; idempotent."""
 
     @abstractmethod
-    def _rows(self, query: LiteralString, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+    def rows(self, query: LiteralString, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
         """The rows of a query, of what is committed."""
 
     @abstractmethod
@@ -177,14 +177,14 @@ class SegmentStore(ABC):
     def state(self, space: SpaceId) -> SpaceState:
         """What is stored of a space now, also by other processes."""
         with self._translate_errors():
-            return self._read_state(self._rows(_STATE.format(self._prefix), [key(space)]))
+            return self._read_state(self.rows(_STATE.format(self._prefix), [key(space)]))
 
     def load(self, space: SpaceId, since: SpaceState | None = None) -> LoadedRows:
         """All rows of a space, or those that are new `since` if no others changed."""
         known = since or SpaceState()
         with self._translate_errors():
             query = _LOAD.format(self._prefix)
-            found = self._rows(query, [known.changed, known.rows, key(space)])
+            found = self.rows(query, [known.changed, known.rows, key(space)])
             state = self._read_state(found)
             start = known.rows if known.changed == state.changed else 0
             if start == state.rows:

@@ -77,11 +77,11 @@ class SegmentTable(SegmentStore):
         is no index and none may be made.
         """
         with self._translate_errors():
-            if not self.read_only and (fresh or not self._rows(_FIND_TABLE, ())):
+            if not self.read_only and (fresh or not self.rows(_FIND_TABLE, ())):
                 self._make_tables(fresh=fresh)
-            if not self._rows(_FIND_TABLE, ()):
+            if not self.rows(_FIND_TABLE, ()):
                 raise IndexUnavailable(f"there is no index in {self._database.name} yet")
-            for (made_with,) in self._rows(_FIND_OTHERS, [self._made_with]):
+            for (made_with,) in self.rows(_FIND_OTHERS, [self._made_with]):
                 raise self._mismatch(made_with)
 
     def _make_tables(self, *, fresh: bool) -> None:
@@ -109,7 +109,8 @@ class SegmentTable(SegmentStore):
         """Close the connections, unless others of this process use them; idempotent."""
         release_database(self._database, self)
 
-    def _rows(self, query: LiteralString, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+    def rows(self, query: LiteralString, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        """See `SegmentStore.rows`."""
         return (self._transaction or self._database).rows(query, parameters)
 
     @contextmanager
