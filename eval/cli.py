@@ -416,11 +416,13 @@ def transcripts_command(
 def hooks_command(
     *,
     turns: Annotated[int, typer.Option(min=1, help="Turns of the repository's space.")] = 10_000,
-    runs: Annotated[int, typer.Option(min=1, help="Of a new session, and of the end of a turn.")] = 20,
+    runs: Annotated[int, typer.Option(min=1, help="Of a new session, the end of a turn, a profile.")] = 20,
     appends: Annotated[int, typer.Option(min=1, help="Runs of a prompt.")] = 200,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the time of hooks of coding agents: to keep an event, and to give a new session its block."""
+    """Measure the time of hooks of coding agents, to keep an event and to give a new session its block, and
+    of a profile.
+    """
     import json
     from dataclasses import asdict
 

@@ -1,7 +1,7 @@
 """What the hooks of coding agents cost: keeping an event, and what a new session is given.
 
-Each event is a process of its own, as an agent starts it, beside a store with a repository's sessions. All
-turns are made up; nothing but time is measured.
+Each event is a process of its own, as an agent starts it, beside a store with a repository's sessions. A
+profile is measured in this process, on an open memory. All turns are made up; nothing but time is measured.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _DRAINED_AFTER = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class EventCost:
-    """Runs of the hook at one event: milliseconds on the clock, and seconds of processor time.
+    """Runs of the hook at one event, or of `profile`: milliseconds on the clock, seconds of processor time.
 
     Of both the median, of the first also what 95 % of the runs take at most. `characters` are those that it
     printed.
@@ -65,7 +65,8 @@ class EventCost:
 
 
 def measure_hooks(turns: int, *, runs: int, appends: int) -> Iterator[EventCost]:
-    """Measure the hook at a prompt (`appends` runs), at the end of a turn and of a new session (`runs` each).
+    """Measure the hook at a prompt (`appends` runs), at the end of a turn and of a new session, and a profile
+    of at most 1,000 tokens (`runs` each).
 
     The store has a space of one repository with so many turns.
     """
@@ -79,7 +80,11 @@ def measure_hooks(turns: int, *, runs: int, appends: int) -> Iterator[EventCost]
             (_DRAINING, runs, {}),
             ("SessionStart", runs, {"source": "startup"}),
         ):
-            yield _measure(store, turns, count, {**known, **fields, "hook_event_name": event})
+            payload = {**known, **fields, "hook_event_name": event}
+            yield _cost_of(event, turns, [_run(store, payload) for _ in range(_WARMING_UP + count)])
+        space = space_of_directory(str(repository), ()) or "default"
+        with tiermem.open(store, space=space, engine="local", embedder="hashed", read_only=True) as memory:
+            yield _cost_of("profile", turns, [_read_profile(memory) for _ in range(_WARMING_UP + runs)])
 
 
 def _fill(store: Path, repository: Path, turns: int) -> None:
@@ -109,14 +114,14 @@ def _turn(number: int, text: str) -> Turn:
     )
 
 
-def _measure(store: Path, turns: int, runs: int, payload: dict[str, Any]) -> EventCost:
-    measured = [_run(store, payload) for _ in range(_WARMING_UP + runs)][_WARMING_UP:]
+def _cost_of(event: str, turns: int, all_measured: Sequence[tuple[float, float, int]]) -> EventCost:
+    measured = all_measured[_WARMING_UP:]
     walls = sorted(wall for wall, _, _ in measured)
     processor = sorted(used for _, used, _ in measured)
     return EventCost(
-        event=payload["hook_event_name"],
+        event=event,
         turns=turns,
-        runs=runs,
+        runs=len(measured),
         median_ms=_at_share(walls, 0.5),
         p95_ms=_at_share(walls, 0.95),
         processor_s=_at_share(processor, 0.5),
@@ -142,6 +147,13 @@ def _run(store: Path, payload: dict[str, Any]) -> tuple[float, float, int]:
     return wall * 1000, used, len(done.stdout.decode())
 
 
+def _read_profile(memory: tiermem.Memory) -> tuple[float, float, int]:
+    """Read a profile once: as `_run`."""
+    used, began = time.process_time(), time.perf_counter()
+    text = memory.profile(max_tokens=1000).text
+    return (time.perf_counter() - began) * 1000, time.process_time() - used, len(text)
+
+
 def _wait_for_drain(store: Path) -> None:
     limit = time.monotonic() + _DRAINED_AFTER
     while any(event.name == _DRAINING for event in read_spool(store).events):
@@ -161,7 +173,7 @@ def _at_share(values: Sequence[float], share: float) -> float:
 
 
 def costs_page(costs: Sequence[EventCost]) -> str:
-    """A table with a row for each event."""
+    """A table with a row for each event, and one for a profile."""
     lines = [
         "| event | turns in the space | runs | median | p95 | processor time, median | largest | printed |",
         "|---|---|---|---|---|---|---|---|",

@@ -220,7 +220,7 @@ def _follow(read_and_store: Callable[[], object], changed: ChangedFiles) -> None
             try:
                 read_and_store()
                 last = ""
-            except TierMemError as error:
+            except (TierMemError, OSError) as error:  # a file may go between two looks at it
                 changed.forget()  # of what was read, nothing or not all was stored
                 if str(error) != last:
                     remark(f"tried again later: {error}")
