@@ -254,20 +254,11 @@ def unit_features(unit: Entry) -> RowFeatures:
 
 def pack(rows: Sequence[RowFeatures], vectors: Mapping[str, Sequence[float]], dimensions: int) -> Block:
     """The block of some rows. One of which a vector is missing has none, and is found by its words."""
-    has_all = [all(text in vectors for text in one.texts) for one in rows]
-    texts = [one.texts if full else () for one, full in zip(rows, has_all, strict=True)]
+    texts = [one.texts if vectors.keys() >= set(one.texts) else () for one in rows]
     numbers = [vectors[text] for some in texts for text in some]
     levels, scales = quantise(np.asarray(numbers, np.float32).reshape(-1, dimensions))
-    packed = np.zeros(len(rows), ROW)
-    for at, (one, some) in enumerate(zip(rows, texts, strict=True)):
-        packed[at] = (
-            one.seq, one.session, one.owner, one.page, one.line, one.start, one.end,
-            one.day, min(one.length, _MOST), min(one.content, 255), one.flags,
-            len(one.terms), min(len(one.labels), _MOST), min(len(one.values), _MOST), len(one.pieces),
-            len(one.id), len(one.event), len(some),
-        )  # fmt: skip
     return Block(
-        rows=packed,
+        rows=_pack_numbers(rows, list(map(len, texts))),
         terms=_items("terms", (term for one in rows for term in one.terms)),
         counts=_items("counts", (min(often, 255) for one in rows for often in one.terms.values())),
         labels=_items("labels", (label for one in rows for label in one.labels[:_MOST])),
@@ -278,6 +269,19 @@ def pack(rows: Sequence[RowFeatures], vectors: Mapping[str, Sequence[float]], di
         vectors=levels,
         scales=scales,
     )
+
+
+def _pack_numbers(rows: Sequence[RowFeatures], vectors: Sequence[int]) -> Array:
+    """The numbers of rows that have so many vectors."""
+    packed = np.zeros(len(rows), ROW)
+    for at, (one, count) in enumerate(zip(rows, vectors, strict=True)):
+        packed[at] = (
+            one.seq, one.session, one.owner, one.page, one.line, one.start, one.end,
+            one.day, min(one.length, _MOST), min(one.content, 255), one.flags,
+            len(one.terms), min(len(one.labels), _MOST), min(len(one.values), _MOST), len(one.pieces),
+            len(one.id), len(one.event), count,
+        )  # fmt: skip
+    return packed
 
 
 def quantise(vectors: Array) -> tuple[Array, Array]:

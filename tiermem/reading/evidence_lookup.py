@@ -45,14 +45,7 @@ async def look_up_evidence(view: View, items: Sequence[Evidence]) -> tuple[Known
 
 def _look_up(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> KnownEvidence | None:
     if item.source == "unit":
-        unit = view.unit(item.unit_id) if item.unit_id is not None else None
-        if unit is None or not _quotes(item, pages):
-            return None
-        shown = unit_evidence(unit, score=item.score)
-        own, current = ((one.spans, one.said_at, one.event_at) for one in (item, shown))
-        if own != current or item.text not in (shown.text, with_turn(shown, pages).text):
-            return None
-        return KnownEvidence(key=unit.id, importance=view.tier1.importance(unit), trust=unit.trust)
+        return _look_up_unit(view, item, pages)
     if not item.spans or any(span.page_id not in pages for span in item.spans):
         return None
     placed = [(pages[span.page_id], line) for span in item.spans for line in lines(pages[span.page_id], span)]
@@ -71,6 +64,17 @@ def _look_up(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> KnownE
         trust=first.turn.trust,
         part_of=None if len(dict.fromkeys(placed)) >= first.parts else first.seq - first.part + 1,
     )
+
+
+def _look_up_unit(view: View, item: Evidence, pages: Mapping[PageId, Page]) -> KnownEvidence | None:
+    unit = view.unit(item.unit_id) if item.unit_id is not None else None
+    if unit is None or not _quotes(item, pages):
+        return None
+    shown = unit_evidence(unit, score=item.score)
+    own, current = ((one.spans, one.said_at, one.event_at) for one in (item, shown))
+    if own != current or item.text not in (shown.text, with_turn(shown, pages).text):
+        return None
+    return KnownEvidence(key=unit.id, importance=view.tier1.importance(unit), trust=unit.trust)
 
 
 def _same(item: Evidence, there: Evidence) -> bool:

@@ -61,13 +61,7 @@ def read_files(
     """
     if not files and agent is None:
         raise InvalidInput("name files, or read the sessions of an agent with --from claude-code")
-    folders = [path for file in files if file != "-" and (path := Path(file)).is_dir()]
-    for folder in folders:
-        if not any((*transcripts_in(folder), *folder.rglob(_PACKED_FILES))):
-            raise InvalidInput(
-                f"no transcript of a coding agent is below {str(folder)!r}: of other chats name the files"
-            )
-    folders += [] if agent is None else transcript_folders(agent)
+    folders = [*_named_folders(files), *(() if agent is None else transcript_folders(agent))]
     single = [file for file in files if file == "-" or not Path(file).is_dir()]
     single = [file for file in single if file == "-" or is_wanted(Path(file))]
     skipped: list[str] = []
@@ -82,6 +76,17 @@ def read_files(
     for one in conversations:
         left_out.update(one.left_out)
     return FilesRead(conversations=tuple(conversations), skipped=tuple(skipped), left_out=dict(left_out))
+
+
+def _named_folders(files: Sequence[str]) -> list[Path]:
+    """The folders among named files; `InvalidInput` for one in which no file may be a transcript."""
+    folders = [path for file in files if file != "-" and (path := Path(file)).is_dir()]
+    for folder in folders:
+        if not any((*transcripts_in(folder), *folder.rglob(_PACKED_FILES))):
+            raise InvalidInput(
+                f"no transcript of a coding agent is below {str(folder)!r}: of other chats name the files"
+            )
+    return folders
 
 
 def _read_transcript(

@@ -250,16 +250,20 @@ def _read_transcript(
         for agent in {_agent_of(one.session) for one in conversation.sessions}:
             draining.untested.setdefault(agent, set()).update(notes)
     for one in (session for conversation in conversations for session in conversation.sessions):
-        names = {*spaces, *draining.sessions}
-        space = space_of_session(one, names)
-        if space is None and not any("directory" in turn.metadata for turn in one.turns):
-            space = space_of_directory(directory, names)
-        space = space or OUTSIDE
+        space = _space_of_transcript(one, {*spaces, *draining.sessions}, directory)
         draining.sessions.setdefault(space, []).append(one)
         draining.space_of[one.session] = space
         said = (turn.text for turn in one.turns if turn.metadata.get("author") == "person")
         lines = (line for text in said for line in (text, *text.splitlines()))
         draining.prompts.setdefault(one.session, set()).update(map(_single_blanks, lines))
+
+
+def _space_of_transcript(session: DialogueSession, spaces: Collection[str], directory: str | None) -> str:
+    """The space of a session that was read; where it names no directory, that of `directory`."""
+    space = space_of_session(session, spaces)
+    if space is None and not any("directory" in turn.metadata for turn in session.turns):
+        space = space_of_directory(directory, spaces)
+    return space or OUTSIDE
 
 
 def _session_of(event: HookEvent) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -128,6 +128,15 @@ def _turn_stems(around: str, asked: str) -> frozenset[str]:
     return _stems_of(around) | _stems_of(asked)
 
 
+def _names_by_word(speakers: Iterable[str], asked: Iterable[str]) -> dict[str, str]:
+    """The names of speakers by the stems of their words, and by what is asked for ("Mel" for "Melanie")."""
+    names = {stem(word): name for name in speakers for word in words(name)}
+    for short in asked:
+        for known in [known for known in names if len(short) > 2 and known.startswith(short)]:
+            names.setdefault(short, names[known])
+    return names
+
+
 class Matcher:
     """Scores sentences against one question. Rare words count more; rarity is measured on these sentences."""
 
@@ -140,10 +149,7 @@ class Matcher:
         if question.kind in ("what", "list") and question.head in self._weight:
             self._weight[question.head] *= _CATEGORY
         self._speakers = {sentence.speaker for sentence in found} - {""}
-        first_names = {stem(word): name for name in self._speakers for word in words(name)}
-        for name in question.names:
-            for known in [known for known in first_names if len(name) > 2 and known.startswith(name)]:
-                first_names.setdefault(name, first_names[known])  # "Mel" for "Melanie"
+        first_names = _names_by_word(self._speakers, question.names)
         people = [name for name in question.names if name in first_names or name in question.people]
         self._asked_about = {first_names.get(name, name) for name in people}
         self._content = [
