@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -212,19 +213,26 @@ def ingest(
 def _follow(read_and_store: Callable[[], object], changed: ChangedFiles) -> None:
     """Read and store again and again, until the program is interrupted; what fails is tried again."""
     remark("reading what is added; Ctrl-C ends it")
+    stopping = Event()
+
+    def stop(*_: object) -> None:
+        """Let what is being stored be finished; a second Ctrl-C does not."""
+        stopping.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, stop)
     last = ""
-    with suppress(KeyboardInterrupt):
-        while True:
-            sys.stdout.flush()
-            time.sleep(_FOLLOW_SECONDS)
-            try:
-                read_and_store()
-                last = ""
-            except (TierMemError, OSError) as error:  # a file may go between two looks at it
-                changed.forget()  # of what was read, nothing or not all was stored
-                if str(error) != last:
-                    remark(f"tried again later: {error}")
-                last = str(error)
+    sys.stdout.flush()
+    while not stopping.wait(_FOLLOW_SECONDS):
+        try:
+            read_and_store()
+            last = ""
+        except (TierMemError, OSError) as error:  # a file may go between two looks at it
+            changed.forget()  # of what was read, nothing or not all was stored
+            if str(error) != last:
+                remark(f"tried again later: {error}")
+            last = str(error)
+        sys.stdout.flush()
 
 
 def _show_results(
