@@ -117,18 +117,34 @@ async def test_a_first_wording_that_is_no_complete_answer_is_worded_again_from_m
     assert world.judge.planned == []
 
 
-async def test_a_part_of_an_answer_is_completed_from_the_pages_of_what_was_recalled() -> None:
+async def test_what_a_part_of_an_answer_misses_is_looked_for_among_turns_at_once() -> None:
     world = await zoo("dog", "fish", "bird")
     world.judge.on_plan = lambda turn: look_for(("dog", "fish", "bird")[turn - 1])
-    world.judge.on_compose = lambda evidence: partly("three", 0)
+    world.judge.on_compose = lambda evidence: partly("three", 0, missing="the dog")
     outcome = await world.ask("How many cats?", recall_turns=1)
     assert (outcome.decision.action, outcome.way) == ("ESCALATE", "researched")
     assert outcome.findings is not None
-    first, *others = outcome.findings.rounds
-    assert first.searches == ()
-    assert first.pages
-    assert [one.searches for one in others] == [(keyword("dog"),)]  # one search, whatever is planned
-    assert len(world.judge.composed) == 2
+    assert [one.searches for one in outcome.findings.rounds] == [(keyword("dog"),), (keyword("fish"),)]
+    assert world.judge.missing == ["the dog", "the dog"]
+    assert len(world.judge.composed) == 3
+    assert world.judge.shown == [], "no page is read"
+
+
+async def test_where_more_turns_cannot_be_worded_it_goes_on_from_what_was_recalled() -> None:
+    world = await zoo("dog", "fish")
+
+    def word(_: Sequence[Evidence]) -> Draft:
+        if len(world.judge.composed) == 2:
+            raise MalformedReply("no JSON in 'hm'")
+        return silence("the dog") if len(world.judge.composed) == 1 else says("a dog", 0)
+
+    world.judge.on_compose = word
+    world.judge.on_plan = lambda turn: look_for("dog")
+    outcome = await world.ask("Which animals besides her cats did Ann see?", recall_turns=1, widen_turns=1)
+    assert (outcome.way, outcome.composed.text) == ("researched", "a dog")
+    assert world.judge.missing == ["the dog"]
+    assert set(world.judge.composed[0]) <= set(world.judge.composed[2])
+    assert any("MalformedReply" in one.reason for one in outcome.all_degradations)
 
 
 async def test_more_turns_are_the_best_ones_with_those_beside_them_in_the_order_they_were_said() -> None:

@@ -146,14 +146,15 @@ class _QuestionRun:
     def strategies(self, first: _Step | None) -> tuple[Strategy, ...]:
         """How to look further, in order, where the answer does not suffice.
 
-        A part of the answer is completed from pages, which are read fact by fact: a list is missed among
-        many turns. Where there is none yet, more turns are the cheaper place to look.
+        What a part of an answer misses is looked for among turns at once; where there is no answer yet, more
+        turns are read first. Pages are read where a router decided, and where they are asked for.
         """
         if self._asking.mode == "summary" or not self._asking.engine.looks_further:
             return ()
+        if not self._fused or self._asking.mode != "router":
+            return (PAGES,)
         in_part = first is not None and first.composed.holds
-        looks_among_turns = self._fused and self._asking.mode == "router" and not in_part
-        return (WIDEN, TURNS) if looks_among_turns else (PAGES,)
+        return (TURNS,) if in_part else (WIDEN, TURNS)
 
     async def look_further(self, strategy: Strategy, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The next step. If a model fails or the budget is spent, the latest answer is kept, with a note."""
@@ -198,10 +199,9 @@ class _QuestionRun:
         )
 
     async def look_among_turns(self, recalled: Recalled, steps: list[_Step]) -> _Step:
-        """Rounds over turns, for what the wider evidence left open; over pages where it could not be read."""
-        before = steps[-1]
-        if before.way != "widened":
-            return await self.look_at_pages(recalled, steps)
+        """Rounds over turns, for what the answer so far misses."""
+        # A wider look that failed left no evidence: what was there before it is gone on from.
+        before = next((one for one in reversed(steps) if one.evidence), steps[-1])
         rounds = TurnRounds(
             self._asking,
             self.lookup,
@@ -228,10 +228,7 @@ class _QuestionRun:
 
     async def look_at_pages(self, recalled: Recalled, steps: list[_Step]) -> _Step:
         """Rounds over pages, and the answer from the facts of these."""
-        asking, options = self._asking, self._asking.options
-        if steps and self._fused:
-            options = replace(options, max_rounds=options.partial_rounds)
-        rounds = PageRounds(replace(asking, options=options), self.lookup, self._composer, recalled)
+        rounds = PageRounds(self._asking, self.lookup, self._composer, recalled)
         await self._look(rounds)
         findings = rounds.findings
         self._replies.check_usable()

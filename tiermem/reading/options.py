@@ -23,11 +23,9 @@ class ReadingOptions:
     """Turns that are read where what was recalled is not enough, each with those beside it."""
     widen_tokens: int = 2500
     """Tokens of those turns at most."""
-    partial_rounds: int = 1
-    """Searches after reading the pages of what was recalled, where a part of the answer is known already."""
     looks: int = 2
-    """Times that a planner may send for more turns after that."""
-    look_turns: int = 8
+    """Times that a planner may send for more turns."""
+    look_turns: int = 12
     """New turns one look-up brings."""
     max_rounds: int = 3
     """Searches the research loop may make after reading the linked pages (TierMem paper, §4.1.2: 3)."""
