@@ -27,6 +27,7 @@ from eval.datasets import (
     RealTalk,
     Renamed,
     Statements,
+    Written,
 )
 from eval.datasets.renamed import renaming
 from eval.embeddings import CachedEmbedder, cache_directory
@@ -50,7 +51,7 @@ from tiermem.reasoning.learned.factors import SHIPPED
 from tiermem.reasoning.learned.ordering import with_reader
 
 EngineName = Literal["local", "model", "recorded"]
-Name = Literal["locomo", "longmemeval", "realtalk", "beam", "languages", "newcomer", "statements"]
+Name = Literal["locomo", "longmemeval", "realtalk", "beam", "languages", "newcomer", "statements", "written"]
 
 _PROMPTS: Final = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
 
@@ -226,7 +227,7 @@ def _check_words(request: Request, engine: Engines) -> None:
 
 
 _DATASETS: dict[str, Callable[[Path], Dataset]] = {
-    one.name: one for one in (LoCoMo, LongMemEval, RealTalk, Beam, Languages, Newcomer, Statements)
+    one.name: one for one in (LoCoMo, LongMemEval, RealTalk, Beam, Languages, Newcomer, Statements, Written)
 }
 
 

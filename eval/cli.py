@@ -43,6 +43,7 @@ class DatasetName(StrEnum):
     LANGUAGES = "languages"
     NEWCOMER = "newcomer"
     STATEMENTS = "statements"
+    WRITTEN = "written"
     BEAM = "beam"
 
 
