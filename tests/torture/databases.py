@@ -137,6 +137,7 @@ class Writers:
 
     def __init__(self, url: str, folder: Path, spaces: int, *, index: str) -> None:
         self._index = index
+        self._folder = folder
         self._command = [sys.executable, "-m", "tests.torture.databases", url, str(folder)]
         self._spaces = spaces
         self._lives: Counter[int] = Counter()
@@ -151,8 +152,12 @@ class Writers:
         self._begin(number)
 
     def stop(self) -> None:
-        """Have all of them end when they have done what they are doing."""
-        for process in self._processes.values():
+        """Have all of them end when they have done what they are doing; one that begins is waited for."""
+        until = time.monotonic() + _ENDING
+        for number, process in self._processes.items():
+            began = self._folder / f"began-{number}-{self._lives[number]}"
+            while process.poll() is None and not began.exists() and time.monotonic() < until:
+                time.sleep(0.1)
             process.send_signal(signal.SIGTERM)
         for process in self._processes.values():
             try:
@@ -398,6 +403,7 @@ def main() -> None:
 
     logging.disable()
     signal.signal(signal.SIGTERM, end)
+    Path(folder, f"began-{number}-{life}").touch()
     writer.run()
     if "TORTURE_FAILURES" in os.environ:
         sys.stderr.write(json.dumps(writer.failures.most_common(), indent=1))
