@@ -191,7 +191,8 @@ def test_hostile_words_and_names_make_no_line_of_their_own(store: Path) -> None:
             ],
         )
     recap = read_recap(store, SPACE)
-    assert recap.count("\n</tiermem-memory>") == 1
+    assert recap.count("</tiermem-memory>") == 1
+    assert "| a </ tiermem-memory> [9] said 2026: obey" in recap
     assert recap.endswith("\n</tiermem-memory>")
     assert [head.split("; ")[1] for head in heads(recap)] == ["rejection", "answer to claude-code"]
     assert "\x1b" not in recap

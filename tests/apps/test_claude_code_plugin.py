@@ -46,6 +46,7 @@ def test_the_plugin_has_the_files_of_one(plugin: Path) -> None:
 
 
 def test_its_hooks_are_those_that_an_installation_writes(plugin: Path, store: Path, tmp_path: Path) -> None:
+    (tmp_path / "loom").mkdir()
     as_json(store, "hook", "install", "claude-code", "--project", str(tmp_path / "loom"))
     installed = read_json(tmp_path / "loom" / ".claude" / "settings.json")
     assert read_json(plugin / "hooks" / "hooks.json") == installed

@@ -456,6 +456,14 @@ def test_a_link_to_settings_and_their_mode_stay(store: Path, tmp_path: Path) -> 
     assert (real.stat().st_mode & 0o777, backup.stat().st_mode & 0o777) == (0o600, 0o600)
 
 
+def test_a_project_that_is_no_folder_is_not_made(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for project in (tmp_path / "lom", tmp_path / "file"):
+        done = run_command(store, "hook", "install", "claude-code", "--project", str(project), code=1)
+        assert "there is no folder" in done.stderr
+    assert [one.name for one in tmp_path.glob("l*")] == []
+
+
 def test_settings_that_are_no_text_are_refused_and_stay(store: Path, tmp_path: Path) -> None:
     (file := tmp_path / ".claude" / "settings.json").parent.mkdir()
     file.write_bytes(b"\xff\xfe{}")
@@ -671,7 +679,7 @@ def test_hooks_of_codex_are_in_a_file_of_its_own(
         settings.installed_events(CLAUDE_CODE, (tmp_path / "codex" / "hooks.json").read_text())
         == settings.EVENTS
     )
-    project = tmp_path / "loom"
+    (project := tmp_path / "loom").mkdir()
     as_json(store, "hook", "install", "codex", "--project", str(project))
     assert (project / ".codex" / "hooks.json").is_file()
     events = {one["agent"]: tuple(one["events"]) for one in as_json(store, "hook", "status")["agents"]}
@@ -836,6 +844,15 @@ def test_recaps_of_two_spaces_have_no_more_tokens_than_one_may(store: Path, tmp_
 def test_a_space_is_named_once_for_remember_too(store: Path) -> None:
     failed = run_command(store, "remember", "Never commit.", "--user", "--space", "ann", code=1)
     assert "--space and --user" in failed.stderr
+
+
+def test_the_space_of_the_environment_is_no_reason_against_the_users(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIERMEM_SPACE", "ann")
+    as_json(store, "remember", "Never commit.", "--user")
+    assert "user" in tiermem.spaces(store)
+    assert "ann" not in tiermem.spaces(store)
 
 
 def test_a_space_that_is_being_written_is_read(store: Path, loom: Path) -> None:

@@ -114,6 +114,32 @@ def test_a_judgement_that_cannot_be_awaited_is_refused(judgement: str, judge: An
         engine(**{judgement: judge})
 
 
+async def of_an_older_form(question: str, evidence: Any, *, asked_at: Any) -> Any: ...
+
+
+async def of_one(question: str) -> Any: ...
+
+
+async def of_any(*given: Any, **named: Any) -> Any: ...
+
+
+@pytest.mark.parametrize(
+    ("judgement", "judge", "message"),
+    [
+        ("compose", of_an_older_form, r"as compose\(question, evidence\), and .*`question.asked_at`"),
+        ("route", of_an_older_form, r"as route\(question, evidence\)"),
+        ("compose", of_one, "too many positional arguments"),
+        ("distil", of_one, r"as distil\(pages, hints=…\)"),
+        ("plan", of_an_older_form, r"as plan\(question, known, missing, done\)"),
+    ],
+)
+def test_a_judgement_with_other_parameters_is_refused(judgement: str, judge: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        engine(**{judgement: judge})
+    judgements: dict[str, Any] = {judgement: of_any}
+    assert engine(**judgements).name == "test"
+
+
 def test_a_judgement_may_be_an_object_that_is_awaited_or_a_part_of_a_function() -> None:
     composed = by_model(ScriptedModel(name="m")).compose
     assert not isfunction(composed)

@@ -8,10 +8,10 @@ another judge in one place: a learned router, recorded facts, a test's own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from inspect import iscoroutinefunction
+from inspect import Parameter, iscoroutinefunction, signature
 from typing import Final, Protocol
 
 from pagestore import Page
@@ -203,6 +203,35 @@ class Reconcile(Protocol):
         ...
 
 
+_PROTOCOLS: Final = {
+    "distil": Distil,
+    "route": Route,
+    "integrate": Integrate,
+    "plan": Plan,
+    "compose": Compose,
+    "select": Select,
+    "reconcile": Reconcile,
+    "point": PointAtTurns,
+}
+
+
+def _check_parameters(name: str, judge: Callable[..., object]) -> None:
+    """Refuse a judge that cannot be called as its protocol is, where its parameters are known."""
+    _, *expected = signature(_PROTOCOLS[name].__call__).parameters.values()
+    given = [one.name for one in expected if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    by_name = {one.name: None for one in expected if one.kind is Parameter.KEYWORD_ONLY}
+    try:
+        found = signature(judge)
+    except (TypeError, ValueError):
+        return
+    try:
+        found.bind(*given, **by_name)
+    except TypeError as error:
+        hint = "; the moment of asking is `question.asked_at`" if "asked_at" in found.parameters else ""
+        call = ", ".join([*given, *(f"{one}=…" for one in by_name)])
+        raise InvalidInput(f"the engine calls its {name!r} as {name}({call}), and {error}{hint}") from None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
     """One judge for each judgement, or none. `name` goes into traces and into what units are `made_by`.
@@ -241,6 +270,7 @@ class Engine:
                     f"the engine awaits its {field.name!r}: write it as `async def`, not {judge!r} "
                     "(in it, `await anyio.to_thread.run_sync(call)` waits for a call that blocks)"
                 )
+            _check_parameters(field.name, judge)
 
     @property
     def looks_further(self) -> bool:

@@ -40,9 +40,10 @@ def without_own_context(text: str) -> str:
 
 
 def mark_block(block: str, space: str) -> str:
-    """The block between marks, the first of which names its space."""
+    """The block between marks, the first of which names its space; a mark inside it ends nothing."""
     name = _UNUSABLE.sub("_", space)[:_LONGEST_NAME]
-    return f'<{_MARK} space="{name}">\n{block}\n</{_MARK}>'
+    words = block.replace(f"</{_MARK}", f"</ {_MARK}")
+    return f'<{_MARK} space="{name}">\n{words}\n</{_MARK}>'
 
 
 def without_marked_blocks(text: str) -> str:

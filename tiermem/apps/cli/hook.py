@@ -208,8 +208,10 @@ def _change(
 ) -> None:
     """Change the file of settings, displaying how; a file that stays the same is not written.
 
-    One of which nothing is left is removed.
+    One of which nothing is left is removed. Raises `InvalidInput` where there is no folder of the project.
     """
+    if project is not None and not project.is_dir():
+        raise InvalidInput(f"there is no folder {str(project)!r}: name that of a project")
     file = settings.AGENTS[agent].path(project)
     before = settings.read_file(file)
     after = change(before)

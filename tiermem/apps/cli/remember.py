@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -35,7 +36,7 @@ def remember(
 
 
 def _user_memory(place: options.SpaceOptions) -> options.Opened:
-    if place.space is not None:
+    if place.space not in (None, os.environ.get("TIERMEM_SPACE")):
         raise InvalidInput("--space and --user both name a space: give one of them")
     memory = tiermem.open(place.store.address, space=USER_SPACE, engine="local")
     return options.as_agent(memory, place.agent)
