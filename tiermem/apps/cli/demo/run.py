@@ -21,7 +21,7 @@ from tiermem.apps.cli import options
 from tiermem.apps.cli.ingest import IngestSummary, ingest_into
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.dialogue import Conversation, read_dialogue
-from tiermem.model import Answer, SummaryUnit, WriteBack
+from tiermem.model import Answer, AskMode, SummaryUnit, WriteBack
 
 SPACE = "demo"
 ASKED_AT = datetime.fromisoformat("2024-09-02T09:00")
@@ -30,10 +30,11 @@ ASKED_AT = datetime.fromisoformat("2024-09-02T09:00")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoQuestion:
-    """One question and why it is in the demo."""
+    """One question, why it is in the demo, and how it is asked (`ask(mode=…)`)."""
 
     question: str
     why: str
+    mode: AskMode = "router"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,7 @@ def dialogue() -> tuple[Conversation, ...]:
 def read_questions(name: str) -> tuple[DemoQuestion, ...]:
     """The questions in a file of this package, in order."""
     listed = json.loads((files(__package__) / name).read_text(encoding="utf-8"))
-    return tuple(DemoQuestion(question=one["question"], why=one["why"]) for one in listed)
+    return tuple(DemoQuestion(**one) for one in listed)
 
 
 def questions() -> tuple[DemoQuestion, ...]:
@@ -144,7 +145,7 @@ def run_demo(
 
 
 def _ask(memory: tiermem.Memory, question: DemoQuestion, plan: DemoPlan) -> DemoAnswer:
-    answer = memory.ask(question.question, asked_at=ASKED_AT)
+    answer = memory.ask(question.question, asked_at=ASKED_AT, mode=question.mode)
     decisions = memory.apply_findings()
     plan.check()
     unit_ids = {decision.unit_id for decision in decisions}
