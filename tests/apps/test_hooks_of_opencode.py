@@ -125,6 +125,7 @@ def test_the_plugin_is_installed_and_taken_out_again(store: Path, tmp_path: Path
     (other := file.with_name("other.js")).write_text("export default {}")
     CliRunner().invoke(app, ["hook", "uninstall", "opencode"])
     assert (file.exists(), other.exists()) == (False, True)
+    (tmp_path / "loom").mkdir()
     as_json(store, "hook", "install", "opencode", "--project", str(tmp_path / "loom"))
     assert (tmp_path / "loom" / ".opencode" / "plugins" / "tiermem.js").is_file()
 
