@@ -407,6 +407,9 @@ class Round:
     facts: int
     rejected: int
     coverage: str
+    """Of pages: what they are said to cover and to miss, empty where none was integrated. Of turns: what the
+    answer missed when the round began.
+    """
     stop: str | None = None
 
 

@@ -142,6 +142,8 @@ async def test_the_planner_is_told_every_look_up_and_the_judge_every_fact() -> N
     assert [len(known) for known in world.judge.known] == [0, 1, 1]
     assert len(findings.facts) == 1
     assert findings.rounds[-1].stop == "nothing new turned up"
+    # What the round before was said to cover is not said of a round that read nothing.
+    assert [one.coverage for one in findings.rounds] == ["some of it", "some of it", "some of it", ""]
 
 
 async def test_nothing_linked_searches_for_the_question_itself() -> None:

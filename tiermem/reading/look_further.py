@@ -62,6 +62,10 @@ class Rounds(ABC, Generic[_Item]):
     def missing(self) -> str:
         """What is not known yet, in words."""
 
+    def coverage(self) -> str:
+        """What a round that begins has as its coverage."""
+        return self.missing()
+
     @abstractmethod
     def pages(self, found: Sequence[_Item]) -> Iterable[PageId]:
         """The pages that these are on."""
@@ -130,7 +134,7 @@ class Rounds(ABC, Generic[_Item]):
             pages=tuple(dict.fromkeys(self.pages(found))),
             facts=0,
             rejected=0,
-            coverage=self.missing(),
+            coverage=self.coverage(),
             stop=stop,
         )
         self.findings = replace(

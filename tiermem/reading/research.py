@@ -62,6 +62,10 @@ class PageRounds(Rounds[FoundPage]):
         """What the last pages are said to cover, and to miss."""
         return self._coverage
 
+    def coverage(self) -> str:
+        """Nothing, until its own pages are integrated."""
+        return ""
+
     async def known_evidence(self) -> Sequence[Evidence]:
         """The facts of the pages, and what was recalled."""
         return [*await self._found_evidence(), *self.findings.evidence]
