@@ -116,6 +116,10 @@ class State:
         self._run_pages: list[PageId] = []
         self._waiting: dict[int, Thread] = {}
         """The threads of the turns that no page seals yet, by number."""
+        self._open_infos: dict[Thread, OpenInfo] = {}
+        """The open pages as they were when they were last listed, in the order of `filling`."""
+        self._unlisted: dict[Thread, None] = {}
+        """The threads whose open pages are new since then, or got turns."""
         self.keys: dict[bytes, int] = {}
         self.salt = b""
         self.records = Records()
@@ -173,7 +177,9 @@ class State:
             self._run_pages.insert(at, info.id)
         self.session((info.session, info.agent)).pages.append(info)
         opened = opened_as(self.space, info)
-        self.filling.pop(opened, None)
+        if (thread := self.filling.pop(opened, None)) is not None:
+            self._open_infos.pop(thread, None)
+            self._unlisted.pop(thread, None)
         self.sealed_as[opened] = info.id
 
     def set_waiting(self, waiting: Iterable[tuple[Thread, list[OpenTurn]]]) -> None:
@@ -182,6 +188,8 @@ class State:
             session.waiting = []
         self.filling.clear()
         self._waiting.clear()
+        self._open_infos.clear()
+        self._unlisted.clear()
         for thread, turns in waiting:
             self.session(thread).waiting = turns
             self._waiting |= dict.fromkeys((turn.seq for turn in turns), thread)
@@ -192,6 +200,7 @@ class State:
         session, agent = thread
         number = self.sessions[thread].next_number
         self.filling[open_page_id(self.space, session, number, agent)] = thread
+        self._unlisted[thread] = None
 
     def page_of_turn(self, seq: int) -> PageId | None:
         """The page of a turn, erased or not, by its number; `None` where no turn has that number."""
@@ -205,17 +214,19 @@ class State:
         return open_page_id(self.space, session, self.sessions[thread].next_number, agent)
 
     def open_pages(self) -> tuple[OpenInfo, ...]:
-        """The pages that hold turns and are not sealed."""
-        return tuple(
-            OpenInfo(
-                id=page_id,
-                session=thread[0],
-                number=self.sessions[thread].next_number,
-                turns=tuple(turn.times for turn in self.sessions[thread].waiting),
-                agent=thread[1],
+        """The pages that hold turns and are not sealed; the caller lets no other use the state meanwhile."""
+        for thread in self._unlisted:
+            session, agent = thread
+            known = self.sessions[thread]
+            self._open_infos[thread] = OpenInfo(
+                id=open_page_id(self.space, session, known.next_number, agent),
+                session=session,
+                number=known.next_number,
+                turns=tuple(turn.times for turn in known.waiting),
+                agent=agent,
             )
-            for page_id, thread in self.filling.items()
-        )
+        self._unlisted.clear()
+        return tuple(self._open_infos.values())
 
     def current_checkpoint(self) -> Checkpoint:
         """What commits to everything there is."""
@@ -239,6 +250,8 @@ class State:
         self._waiting[line.seq] = thread
         if len(waiting) == 1:
             self._note_filling(thread)
+        else:
+            self._unlisted[thread] = None
         key = key_in(fields, self.salt)
         if key is not None:
             self.keys[key] = line.seq

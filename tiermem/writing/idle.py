@@ -12,8 +12,8 @@ nothing, and no difference below zero ever counts.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
 
 from pagestore import OpenInfo, SessionId, TurnTimes
 
@@ -42,8 +42,13 @@ def left_behind(
     opened = list(pages)
     own = (turn for page in opened if page.session == by for turn in page.turns)
     ordered = sorted({turn.seq: turn for turn in (*turns, *own)}.values(), key=lambda turn: turn.seq)
-    others = (page for page in opened if page.session != by)
-    return tuple(page.session for page in others if _went_on(ordered, page, minutes))
+    is_behind = _behind(ordered, minutes)
+    return tuple(
+        page.session
+        for page in opened
+        # There may be thousands of pages, and most were written to lately.
+        if is_behind(page.turns[-1].said_at) and page.session != by and _went_on(ordered, page, minutes)
+    )
 
 
 def next_look(pages: Iterable[OpenInfo], *, now: datetime, minutes: float) -> float | None:
@@ -53,8 +58,10 @@ def next_look(pages: Iterable[OpenInfo], *, now: datetime, minutes: float) -> fl
 
 def _seconds_until_idle(page: OpenInfo, now: datetime, minutes: float) -> float:
     """Seconds until the page is idle. A clock that was set back makes it wait, and never seals."""
-    recorded = (turn.recorded_at for turn in reversed(page.turns))
-    last = next((moment for moment in recorded if moment is not None), None)
+    last = page.turns[-1].recorded_at
+    if last is None:
+        recorded = (turn.recorded_at for turn in reversed(page.turns))
+        last = next((moment for moment in recorded if moment is not None), None)
     return 0.0 if last is None else minutes * 60 - (now - last).total_seconds()
 
 
@@ -71,8 +78,40 @@ def _went_on(ordered: Sequence[TurnTimes], page: OpenInfo, minutes: float) -> bo
     )
 
 
+def _behind(turns: Iterable[TurnTimes], minutes: float) -> Callable[[datetime | None], bool]:
+    """Whether a page of which the newest turn was said at some time may be `minutes` behind any of the turns.
+
+    It may be where that time is unknown.
+    """
+    said = [turn.said_at for turn in turns if turn.said_at is not None]
+    by_wall = _before([moment.replace(tzinfo=None) for moment in said], minutes)
+    by_zone = _before([moment for moment in said if moment.tzinfo is not None], minutes)
+    all_have_zones = all(moment.tzinfo is not None for moment in said)
+
+    def may_be(last: datetime | None) -> bool:
+        if last is None:
+            return True
+        if last.tzinfo is None:
+            return by_wall is not None and last <= by_wall
+        return (by_zone is not None and last <= by_zone) or (
+            not all_have_zones and by_wall is not None and last.replace(tzinfo=None) <= by_wall
+        )
+
+    return may_be
+
+
+def _before(said: Sequence[datetime], minutes: float) -> datetime | None:
+    """The time `minutes` before the latest of some; `None` without one, and before the year 1."""
+    try:
+        return max(said) - timedelta(minutes=minutes) if said else None
+    except OverflowError:
+        return None
+
+
 def _last_said(turns: Sequence[TurnTimes]) -> datetime | None:
     """When the newest of the turns that tell it was said."""
+    if turns and turns[-1].said_at is not None:
+        return turns[-1].said_at
     return next((turn.said_at for turn in reversed(turns) if turn.said_at is not None), None)
 
 
