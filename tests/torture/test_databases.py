@@ -74,4 +74,4 @@ def test_it_finds_an_index_with_a_gap(
     if index == "embedded":
         execute(url, "DELETE FROM tiermem_rows.segments WHERE space LIKE 'turns %'")
     check(url, tmp_path, outcome, index=index)
-    assert outcome.violations == {"an index that does not hold the turns": 1}
+    assert outcome.violations == {"an index that lacks turns of its log": 1}
