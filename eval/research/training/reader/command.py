@@ -60,7 +60,7 @@ def train_command(
     page: PageTo = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train a small reader (needs the extra `train`); goes on where it stopped."""
+    """Train a small reader (needs the group `train`); goes on where it stopped."""
     from functools import partial
 
     import anyio
@@ -138,8 +138,8 @@ def _check_installed() -> None:
     from tiermem.errors import InvalidInput
 
     if find_spec("torch") is None:
-        raise InvalidInput("training needs PyTorch: pip install '.[train]', on a machine without a GPU "
-                           "with --extra-index-url https://download.pytorch.org/whl/cpu")  # fmt: skip
+        raise InvalidInput("training needs PyTorch: pip install -e . --group train, on a machine without a "
+                           "GPU with --extra-index-url https://download.pytorch.org/whl/cpu")  # fmt: skip
 
 
 def _numbers(listed: str) -> tuple[int, ...]:

@@ -174,17 +174,17 @@ def test_curves_are_a_picture_that_needs_nothing_else() -> None:
     assert drawn_picture.count("<polyline") == 2
 
 
-def test_without_pytorch_the_command_says_which_extra_is_missing(
+def test_without_pytorch_the_command_says_which_group_is_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     ran = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--out", str(tmp_path)])
     assert ran.exit_code == 1
-    assert ".[train]" in str(ran.exception) + ran.output
+    assert "--group train" in str(ran.exception) + ran.output
 
 
 def test_a_gpu_that_pytorch_does_not_find_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch", reason="training needs the extra `train`")
+    torch = pytest.importorskip("torch", reason="training needs the group `train`")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     asked = ["train", "--data", str(tmp_path), "--out", str(tmp_path), "--device", "cuda"]
     ran = CliRunner().invoke(app, asked)
@@ -193,7 +193,7 @@ def test_a_gpu_that_pytorch_does_not_find_is_refused(monkeypatch: pytest.MonkeyP
 
 
 def test_the_command_that_repeats_a_training_names_the_gpu() -> None:
-    pytest.importorskip("torch", reason="training needs the extra `train`")
+    pytest.importorskip("torch", reason="training needs the group `train`")
     from eval.research.training.reader.command import _again
     from eval.research.training.reader.loop import Recipe
 
@@ -212,7 +212,7 @@ def tiny_weights() -> dict[str, Any]:
 
 
 def test_training_learns_goes_on_where_it_stopped_and_is_the_same_twice(tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="training needs the extra `train`")
+    pytest.importorskip("torch", reason="training needs the group `train`")
     from eval.progress import watching
     from eval.research.training.reader.loop import Recipe, outputs, train
 
