@@ -211,3 +211,40 @@ def test_the_entry_for_the_registry_keeps_its_limits_and_runs_a_command_that_the
     for one in package["packageArguments"]:
         words += [*([one["name"]] if "name" in one else []), one.get("value", "/memory")]
     is_parsed("tiermem", words)
+
+
+ON_WINDOWS = "import sys; sys.platform = 'win32'; import tiermem"
+
+
+def test_on_windows_the_import_says_that_wsl_runs_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ON_WINDOWS], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "ImportError: TierMem needs POSIX file locks" in done.stderr
+    assert "WSL" in done.stderr
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_runs_targets_of_make_and_pinned_actions_with_no_permission_but_those_of_its_jobs(
+    workflow: Path,
+) -> None:
+    text = workflow.read_text()
+    assert "\npermissions: {}\n" in text
+    for used in re.findall(r"uses: (.+)", text):
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", used), used
+    assert text.count("actions/checkout@") == text.count("persist-credentials: false")
+    for run in re.findall(r"run: (.+)", text):
+        called = re.fullmatch(
+            r"(?:sudo env \"PATH=\$PATH\" )?make ([\w-]+)(?: TAG=\"\$GITHUB_REF_NAME\")?", run
+        )
+        assert called, run
+        assert called[1] in TARGETS, run
+
+
+def test_there_are_workflows_for_both_systems_the_documentation_and_a_release() -> None:
+    assert [path.stem for path in WORKFLOWS] == ["check", "docs", "macos", "release"]

@@ -4,9 +4,16 @@ Dialogue is sealed in immutable pages; summaries link to the exact words they re
 them. `tiermem.open(path)` gives a `Memory`, `AsyncMemory.open(path)` its awaited twin.
 """
 
+import sys
 from importlib import import_module
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
+
+if sys.platform == "win32":
+    raise ImportError(
+        "TierMem needs POSIX file locks and does not run on Windows: install it in the Windows Subsystem for "
+        "Linux (WSL), which `wsl --install` sets up"
+    )
 
 from pagestore import (
     Checkpoint,
