@@ -248,3 +248,41 @@ def test_a_workflow_runs_targets_of_make_and_pinned_actions_with_no_permission_b
 
 def test_there_are_workflows_for_both_systems_the_documentation_and_a_release() -> None:
     assert [path.stem for path in WORKFLOWS] == ["check", "docs", "macos", "release"]
+
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+
+
+def test_what_the_image_is_made_with_is_a_step_of_the_script_and_its_server_is_not_root() -> None:
+    steps = re.findall(r"^RUN (.+)$", DOCKERFILE, re.MULTILINE)
+    assert steps
+    script = (ROOT / "deploy" / "build.sh").read_text()
+    for step in map(json.loads, steps):
+        assert step[0] == "/deploy/build.sh"
+        assert f"\n{step[1]}) " in script
+    assert re.search(r"^USER [1-9]\d+:[1-9]\d+$", DOCKERFILE, re.MULTILINE)
+    assert "\nHEALTHCHECK " in DOCKERFILE
+
+
+def test_a_step_that_there_is_not_is_refused() -> None:
+    done = subprocess.run([ROOT / "deploy" / "build.sh", "cook"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "no step is called cook\n")
+
+
+def test_the_image_gets_all_that_the_wheel_is_built_from() -> None:
+    from tests.test_installing import wheel_files
+
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    sent = {line.removeprefix("!") for line in lines if line.startswith("!")}
+    files = {path.relative_to(ROOT) for path in wheel_files().values()}
+    files |= {
+        Path(name) for name in ("pyproject.toml", "hatch_build.py", "release.toml", "README.md", "LICENSE")
+    }
+    assert {file for file in files if file.parts[0] not in sent} == set()
+
+
+def test_the_containers_have_a_read_only_file_system_and_no_password_of_ours() -> None:
+    compose = (ROOT / "compose.yaml").read_text()
+    assert "\n    read_only: true\n" in compose
+    assert set(re.findall(r"PASSWORD: (.+)", compose)) == {"${DATABASE_PASSWORD:?a password of your own}"}
+    assert re.findall(r"ports: \[(.+)\]", compose) == ['"127.0.0.1:8000:8000"']
