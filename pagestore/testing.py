@@ -249,18 +249,18 @@ class PageLogContract:
         assert not log.pages()
 
     def test_open_pages_are_listed_as_they_are_now(self, log: PageLog) -> None:
-        def listed() -> list[tuple[SessionId, int, int]]:
+        def open_pages() -> list[tuple[SessionId, int, int]]:
             assert all(page.id == _open(log, page.session).id for page in log.filling())
             return [(page.session, page.number, len(page.turns)) for page in log.filling()]
 
         log.append(S1, [said("one")])
-        assert listed() == [(S1, 1, 1)]
+        assert open_pages() == [(S1, 1, 1)]
         log.append(S2, [said("two")])
         log.append(S1, [said("three")])
-        assert listed() == [(S1, 1, 2), (S2, 1, 1)]
+        assert open_pages() == [(S1, 1, 2), (S2, 1, 1)]
         log.seal(S1)
         log.append(S1, [said("four")])
-        assert listed() == [(S2, 1, 1), (S1, 2, 1)]
+        assert open_pages() == [(S2, 1, 1), (S1, 2, 1)]
 
     def test_the_id_and_the_spans_of_an_open_page_stay_true_when_it_seals(self, log: PageLog) -> None:
         log.append(S1, [said("one")])
