@@ -165,3 +165,25 @@ def public_calls() -> Sequence[str]:
 def test_every_method_is_ended_by_closing(name: str) -> None:
     assert vars(tiermem.AsyncMemory)[name].__module__ == "tiermem.api.memory"
     assert "tiermem/runtime/calls.py" in vars(tiermem.AsyncMemory)[name].__code__.co_filename
+
+
+def test_a_program_that_is_interrupted_does_not_wait_for_the_index(address: Path | str) -> None:
+    embedding = Event()
+
+    class Slow(HashEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Any:
+            embedding.set()
+            await anyio.sleep_forever()
+
+    def add_until_interrupted() -> None:
+        with tiermem.open(address, engine="local", embedder=Slow()) as memory:
+            tell(memory)
+            assert embedding.wait(60)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        add_until_interrupted()
+    with tiermem.open(address, engine="local", embedder=HashEmbedder()) as reopened:
+        assert reopened.stats().turns == 6
+        assert reopened.flush().pending == 0
+        assert reopened.search("What is Biscuit allergic to?", kind="turns")

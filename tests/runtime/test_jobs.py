@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from threading import Event
 from typing import Any
 
 import anyio
@@ -134,3 +135,41 @@ def test_failures_of_one_kind_are_one_warning(
         "indexing failed",
     ]
     assert jobs.problems[-2:] == (str(other), "indexing failed")
+
+
+async def test_a_job_goes_on_where_the_caller_that_waits_for_it_is_cancelled() -> None:
+    jobs, job = Jobs(), Counted()
+    jobs.start("work", job)
+    with anyio.move_on_after(0.01):
+        await jobs.drain()
+    job.on.set()
+    await jobs.drain()
+    assert job.ended == 1
+
+
+async def test_jobs_that_are_cancelled_end_after_their_call_in_a_thread_and_are_not_run_again() -> None:
+    jobs, job = Jobs(), Counted()
+    begun, on, steps = Event(), Event(), []
+
+    def block() -> None:
+        begun.set()
+        on.wait(30)
+        steps.append("call")
+
+    async def call_in_thread() -> None:
+        await anyio.to_thread.run_sync(block)
+        await job()
+
+    jobs.start("work", call_in_thread)
+    jobs.start("work", call_in_thread)
+    await anyio.to_thread.run_sync(begun.wait)
+    jobs.cancel_running()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(jobs.drain)
+        await anyio.wait_all_tasks_blocked()
+        on.set()
+    assert (steps, job.begun, job.ended) == (["call"], 1, 0)
+    job.on.set()
+    jobs.start("work", job)
+    await jobs.drain()
+    assert job.ended == 1

@@ -153,7 +153,8 @@ class Memory:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        is_interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
+        self._end(self._async._close_early if is_interrupted else self._async.close)  # noqa: SLF001  # its own
 
     @property
     def space(self) -> SpaceId:
@@ -243,6 +244,9 @@ class Memory:
 
     def close(self) -> None:
         """See `AsyncMemory.close`."""
+        self._end(self._async.close)
+
+    def _end(self, close: Callable[[], Awaitable[None]]) -> None:
         if self._process != os.getpid():
             return
         with self._changed:
@@ -250,7 +254,7 @@ class Memory:
                 return
             self._closed = True
         try:
-            self._loop.call(self._async.close)
+            self._loop.call(close)
         finally:
             with self._changed:
                 # A call that the loop takes no more would wait for ever.
@@ -279,7 +283,7 @@ class _View(Memory):
         self._of = of
         self._async = awaited
 
-    def close(self) -> None:
+    def _end(self, close: Callable[[], Awaitable[None]]) -> None:
         """Take no more calls; the memory it was made of goes on."""
         with suppress(MemoryClosed):  # closed with the other one
             self._of._call(self._async.close)  # noqa: SLF001

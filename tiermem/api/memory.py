@@ -1169,6 +1169,12 @@ class AsyncMemory:
         if self._owner is None:
             await self._release()
 
+    async def _close_early(self) -> None:
+        """Close without finishing background work, which stays pending."""
+        await self._calls.end()
+        self._jobs.cancel_running()
+        await self.close()
+
     async def _release(self) -> None:
         """Close the open parts, unless other memories of this process use them."""
         await self._opened.let_go(self._user)

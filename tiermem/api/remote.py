@@ -154,6 +154,9 @@ class RemoteMemory(AsyncMemory):
             "give what a workspace would be filled with"
         )
 
+    async def _close_early(self) -> None:
+        await self.close()
+
     async def _release(self) -> None:
         """Close the connections; what the server has open stays open there."""
         await self._connection.close()

@@ -13,6 +13,8 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 
+import anyio
+
 from tiermem.errors import TierMemError, unexpected
 
 log = logging.getLogger("tiermem")
@@ -31,6 +33,7 @@ class Jobs:
 
     def __init__(self) -> None:
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._scopes: dict[str, anyio.CancelScope] = {}
         self._again: dict[str, Job] = {}
         self._due: dict[str, asyncio.TimerHandle] = {}
         self._problems: deque[tuple[str, str]] = deque(maxlen=20)
@@ -65,6 +68,7 @@ class Jobs:
         if name in self._running:
             self._again[name] = job
         else:
+            self._scopes[name] = anyio.CancelScope()
             self._running[name] = asyncio.get_running_loop().create_task(self._run(name, job))
 
     def later(self, seconds: float, name: str, job: Job, *, longest: float = _LONGEST_WAIT) -> None:
@@ -113,18 +117,28 @@ class Jobs:
             await self.wait(name, limit=math.inf)
 
     async def drain(self, *, but: str | None = None) -> None:
-        """Wait until nothing runs and nothing is waiting to run, `but` one job."""
+        """Wait until nothing runs and nothing is waiting to run, `but` one job.
+
+        What runs goes on where the caller is cancelled.
+        """
         while running := [task for name, task in self._running.items() if name != but]:
-            await asyncio.gather(*running)
+            await asyncio.wait(running)
+
+    def cancel_running(self) -> None:
+        """Cancel what runs; what it leaves stays pending. `drain` waits for its calls in worker threads."""
+        self._again.clear()
+        for scope in self._scopes.values():
+            scope.cancel()
 
     async def _run(self, name: str, job: Job) -> None:
         try:
-            await job()
+            with self._scopes[name]:
+                await job()
         except TierMemError as error:
             self.note([f"{name} failed and stays pending: {error}"])
         except Exception as error:  # noqa: BLE001  # noted, and logged as an error
             self.note([f"{name} failed and stays pending: {unexpected(error, name)}"])
         finally:
-            del self._running[name]
+            del self._running[name], self._scopes[name]
         if name in self._again:
             self.start(name, self._again.pop(name))

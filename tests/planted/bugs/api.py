@@ -33,7 +33,7 @@ BUGS = (
         function="Jobs.drain",
         before="""
             while running := [task for name, task in self._running.items() if name != but]:
-                await asyncio.gather(*running)
+                await asyncio.wait(running)
         """,
         after="return",
         found_by=("tests/runtime/test_jobs.py", "tests/api"),
