@@ -57,7 +57,7 @@ def main() -> None:
     if not spool.with_name("FORMAT").is_file():
         return  # there is no memory, and no place to say so: `tiermem hook status` does
     try:
-        given = json.loads(sys.stdin.buffer.read(_LARGEST))
+        given = _read_payload()
         # Cursor runs hooks of Claude Code too, and names its version.
         sender = _CURSOR if "cursor_version" in given else agent
         payload = _TRANSLATIONS[sender](given) if sender in _TRANSLATIONS else given
@@ -68,6 +68,14 @@ def main() -> None:
             _print_recap(store, str(payload["cwd"]), as_json=sender == _CURSOR)
     except Exception as error:  # noqa: BLE001  # the agent goes on whatever happens, and `status` says what did
         _note_failure(spool, f"{started.isoformat()} {agent}: {type(error).__name__}: {error}")
+
+
+def _read_payload() -> dict[str, object]:
+    """Return the payload on standard input; raises `ValueError` or `TypeError` for what is no JSON object."""
+    given = json.loads(sys.stdin.buffer.read(_LARGEST))
+    if not isinstance(given, dict):
+        raise TypeError("the payload is no JSON object")
+    return given
 
 
 def name_as_claude_code(payload: dict[str, object]) -> dict[str, object]:

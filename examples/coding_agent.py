@@ -109,7 +109,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store, repository = Path(folder, "memory"), Path(folder, "loom")
         (repository / ".git").mkdir(parents=True)
-        tiermem.open(store, engine="local").close()  # as `tiermem hook install` does
+        tiermem.open(store, engine="local").close()  # hooks write to a store that is there
         play_first_session(store, repository)
         wait_until_stored(store)
         print(start_second_session(store, repository))

@@ -119,6 +119,7 @@ def test_what_is_no_event_stops_no_agent_and_is_displayed(
     assert spool.events == ()
     (failure,) = spool.failures
     assert "claude-code" in failure
+    assert "has no attribute" not in failure
 
 
 def test_a_store_that_cannot_be_written_stops_no_agent(tmp_path: Path) -> None:
@@ -753,6 +754,24 @@ def test_status_compares_events_with_what_was_stored_of_them(store: Path, tmp_pa
     assert "3 events taken in, the last SessionEnd at 2026-03-01 12:06 UTC; 1 turn stored" in shown
     assert "0 turns stored: are its transcripts where its events say?" in shown
     assert "written by version 9.9.9, newer than" in shown
+
+
+def test_of_a_session_that_has_only_begun_status_does_not_miss_the_transcript(store: Path) -> None:
+    event(store, "SessionStart")
+    drain_spool(store, now=NOW)
+    shown = _on_one_line(run_command(store, "hook", "status"))
+    assert "1 event taken in, the last SessionStart at 2026-03-01 12:00 UTC; 0 turns stored" in shown
+    assert "are its transcripts" not in shown
+
+
+def test_hooks_are_installed_for_a_new_store_without_making_a_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    store = tmp_path / "new"
+    as_json(store, "hook", "install", "claude-code")
+    assert tiermem.spaces(store) == ()
+    assert as_json(store, "hook", "status")["waiting"] == 0
 
 
 def test_a_space_is_named_once(store: Path) -> None:

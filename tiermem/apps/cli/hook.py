@@ -21,7 +21,7 @@ from tiermem.apps.hooks.drain import drain_spool
 from tiermem.apps.hooks.events import AgentActivity, LastDrain, read_spool
 from tiermem.apps.present.tables import pairs, plural
 from tiermem.errors import InvalidInput
-from tiermem.storage import StorePlace
+from tiermem.storage import StorePlace, open_store
 
 _SHOWN = 3
 """Failures that `status` displays."""
@@ -53,7 +53,7 @@ def install(
     """Add the hooks to the settings of an agent. The change is displayed, and the file as it was is kept."""
     folder = _directory(store)
     if not dry_run:
-        tiermem.open(folder, engine="local").close()  # hooks write to a store that is there, and make none
+        open_store(store).close()  # hooks write to a store that is there, and make none
     command = settings.hook_command(agent, folder)
     known = settings.AGENTS[agent]
     _change(
@@ -167,7 +167,8 @@ def _untrusted_by_codex(file: Path) -> tuple[tuple[str, ...], str]:
 
 def _activity_rows(one: AgentActivity) -> list[tuple[str, str]]:
     """What was taken in of an agent, against what was stored of it."""
-    nothing = "" if one.turns else ": are its transcripts where its events say?"
+    has_begun_only = one.events == 1 and one.event == "SessionStart"  # it has no transcript yet
+    nothing = "" if one.turns or has_begun_only else ": are its transcripts where its events say?"
     last = f"the last {one.event} at {one.at:%Y-%m-%d %H:%M} UTC"
     stored = f"{plural(one.events, 'event')} taken in, {last}; {plural(one.turns, 'turn')} stored{nothing}"
     return [(f"of {one.agent}", stored), *((f"of {one.agent}", note) for note in one.untested)]
