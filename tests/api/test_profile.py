@@ -153,6 +153,13 @@ def test_it_is_never_longer_than_it_may_be(open_memory: OpenMemory, max_tokens: 
         assert found.sources[-1].text == f"user: {'Weave a long rug. ' * 40}".rstrip()
 
 
+def test_of_each_kind_as_many_are_found_as_might_fit_and_one_at_least(open_memory: OpenMemory) -> None:
+    memory = open_memory(engine="local")
+    keep(memory, one=[said(f"Prompt number {number}.", number) for number in range(9)])
+    memory.remember("Deploy only from main.")
+    assert [memory.profile(max_tokens=most).found for most in (0, 1, 60, 1_000)] == [2, 2, 5, 10]
+
+
 def test_a_space_without_words_of_people_has_none(open_memory: OpenMemory) -> None:
     memory = open_memory(engine="local")
     keep(memory, one=[said("Done.", 0, "agent", "reply"), said("/clear", 1, kind="command")])
@@ -169,7 +176,9 @@ def test_commands_and_a_server_give_the_same(tmp_path: Path, monkeypatch: pytest
     assert HEADING in text
     assert as_json(store, "profile", "--max-tokens", "200")["text"] == text
     assert run_command(store, "profile").stdout.strip() == text
-    assert "1 found, none fits into 5 tokens" in run_command(store, "profile", "--max-tokens", "5").stdout
+    for most in ("0", "5"):
+        shown = run_command(store, "profile", "--max-tokens", most).stdout
+        assert f"1 found, none fits into {most} tokens" in shown
     server = Server(store, engine="local", embedder="hashed")
     try:
         with tiermem.open(server.url) as memory:

@@ -602,7 +602,8 @@ class AsyncMemory:
         there. No model is asked: in a space whose pages no model summarised all of it is as it was said.
         In `text` each item has its kind, time and address, and the first 300 characters of its words;
         `sources` have speakers and words. What was withdrawn, superseded or erased is not there, nor are
-        turns that a rewind left. Raises `Corrupt` where a page that it reads is damaged.
+        turns that a rewind left. `found` counts the items that were read: of each kind as many as might fit,
+        one at least. Raises `Corrupt` where a page that it reads is damaged.
         """
         most = arguments.max_tokens(max_tokens)
         async with self._lock.shared():

@@ -41,7 +41,10 @@ class Context:
     sources: tuple[Evidence, ...]
     degradations: tuple[Degradation, ...] = ()
     found: int = 0
-    """How many units and turns were found: more than there are sources where there is no room for all."""
+    """How many units and turns were found: more than there are sources where there is no room for all.
+
+    For a profile no more of each kind are read than might fit into `max_tokens`, but one at least.
+    """
     max_tokens: int = 0
     """The tokens that were allowed."""
 

@@ -11,7 +11,7 @@ import tiermem
 from tiermem.apps.cli import options
 from tiermem.text.unicode import show_controls
 
-MaxTokens = Annotated[int, typer.Option(min=1, help="What the block may take at most.")]
+MaxTokens = Annotated[int, typer.Option(min=0, help="What the block may take at most.")]
 
 
 def context(
