@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from itertools import chain, zip_longest
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 import anyio
@@ -29,6 +30,7 @@ from pagestore import (
     PageLog,
     SessionId,
     SpaceId,
+    Span,
     Store,
     Turn,
 )
@@ -190,22 +192,19 @@ async def read_profile_items(ledger: Ledger, sees: Visibility, *, most: int) -> 
     are not of coding agents those of the role `user` or of none.
     """
     held = [unit for unit in ledger.tier1.units() if sees.unit(unit) and not unit.is_extract]
-    stated = [unit for unit in held if unit.kind == "stated"][-most:]
+    statements = [unit for unit in held if unit.kind == "stated"]
+    stated = statements[-most:]
     made = [unit for unit in held if unit.kind != "stated"][-most:]
     units = [await _unit_item(ledger, sees, unit) for unit in (*stated, *made)]
-    noted = {item.line.address for item in units if item.group == "statement" and item.line is not None}
+    noted: dict[PageId, list[Span]] = {}
+    for span in (unit.spans[0] for unit in statements):
+        noted.setdefault(span.page_id, []).append(span)
     of_person = await ledger.pages_with([(_PERSON,)], lambda text: text == _PERSON)
     chats = [page.id for page in await _pages_of(ledger, sees) if not is_of_coding_agent(page.session)]
-    turns = [
-        item
-        for item in await _newest_said(
-            ledger, sees, (*of_person, *chats), _is_other_turn, most=most + len(noted)
-        )
-        if item.line is not None and item.line.address not in noted
-    ]
+    turns = await _newest_said(ledger, sees, (*of_person, *chats), _is_other_turn, most=most, noted=noted)
     pages = await ledger.pages_with([(kind,) for kind in _STEERING], _STEERING.__contains__)
     steering = await _newest_said(ledger, sees, pages, _is_steering, most=most)
-    return (*units, *steering, *turns[:most])
+    return (*units, *steering, *turns)
 
 
 async def _unit_item(ledger: Ledger, sees: Visibility, unit: SummaryUnit) -> RecapItem:
@@ -234,13 +233,17 @@ async def _newest_said(
     is_wanted: Callable[[Turn], bool],
     *,
     most: int,
+    noted: Mapping[PageId, Sequence[Span]] = MappingProxyType({}),
 ) -> Sequence[RecapItem]:
     """The newest turns that are wanted, of those on these pages; each text once, where it was said last.
 
-    No more pages are read than these turns need, and of each session the last.
+    Turns with spans that are `noted` are left out. No more pages are read than these turns need, and of each
+    session the last.
     """
-    sessions = _pages_by_session(await _pages_of(ledger, sees), frozenset(page_ids))
-    streams = [_said_in(ledger, places, is_wanted) for places in sessions.values()]
+    # A page of noted turns alone is not read.
+    pages = [page for page in await _pages_of(ledger, sees) if page.turns != len(noted.get(page.id, ()))]
+    sessions = _pages_by_session(pages, frozenset(page_ids))
+    streams = [_said_in(ledger, places, is_wanted, noted) for places in sessions.values()]
     seen: dict[str, RecapItem] = {}
     async for item in _merge_newest(streams):
         seen.setdefault(fold_text(item.text), item)
@@ -291,7 +294,10 @@ def _pages_by_session(
 
 
 async def _said_in(
-    ledger: Ledger, places: Iterable[_Place], is_wanted: Callable[[Turn], bool]
+    ledger: Ledger,
+    places: Iterable[_Place],
+    is_wanted: Callable[[Turn], bool],
+    noted: Mapping[PageId, Sequence[Span]],
 ) -> AsyncIterator[RecapItem]:
     """The turns that are wanted in a session, the newest first; no more pages are read than are asked for."""
     is_replied = False
@@ -305,6 +311,8 @@ async def _said_in(
             turn = line.turn
             if turn is None or turn.metadata.get("author") in _OTHERS:
                 is_replied = True
+            elif any(line.touches(span) for span in noted.get(place.page_id, ())):
+                continue
             elif line.part == 1 and is_wanted(turn):
                 yield _recap_item(page, turn, line, time, is_replied=is_replied)
 

@@ -153,6 +153,18 @@ def test_it_is_never_longer_than_it_may_be(open_memory: OpenMemory, max_tokens: 
         assert found.sources[-1].text == f"user: {'Weave a long rug. ' * 40}".rstrip()
 
 
+def test_statements_for_which_there_is_no_room_are_not_there_as_turns_of_the_user(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory(engine="local")
+    memory.add("Weave.", role="user", speaker="Ann")
+    facts = [f"Rug number {number} is blue." for number in range(9)]
+    for fact in facts:
+        memory.remember(fact)
+    assert words(memory.profile(max_tokens=85).text) == [facts[-1], "Ann: Weave."]
+    assert words(memory.profile().text) == [*facts, "Ann: Weave."]
+
+
 def test_of_each_kind_as_many_are_found_as_might_fit_and_one_at_least(open_memory: OpenMemory) -> None:
     memory = open_memory(engine="local")
     keep(memory, one=[said(f"Prompt number {number}.", number) for number in range(9)])
