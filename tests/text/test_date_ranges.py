@@ -96,6 +96,10 @@ def test_several_times_are_several() -> None:
         "May 2024 until March 2024",
         "every day but Sunday",
         "9999 days after 3 May 9000",
+        "am 6. März 2024",
+        "März 2024",
+        "vor 2024",
+        "à partir de mars 2024",
     ],
 )
 def test_what_cannot_be_read_as_a_whole_names_no_time(text: str) -> None:

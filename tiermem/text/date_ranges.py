@@ -71,6 +71,13 @@ _UNREAD = re.compile(
     re.IGNORECASE,
 )
 """What may not be left unread in a text that names a time: numbers, and words that change its meaning."""
+_AFTER_OTHER_WORD = re.compile(
+    r"(?<![^\W\d_])(?!(?:the|in|of|year|and|or|to|early|late|mid|during|throughout|within|by|only|just|around|"
+    r"about|all|for)\s)"
+    r"[^\W\d_]++\.?\s++$",
+    re.IGNORECASE,
+)
+"""A word before a year that says which part of it, or which side, in words that are not read: "März 2024"."""
 
 _YEAR_IS_ONE = re.compile(
     r"\b(?:in|of|since|until|till|by|before|after|from|between|during|through(?:out)?|early|late|mid|year|than|"
@@ -129,7 +136,10 @@ def date_ranges(text: str, asked: date, *, past: bool = True) -> tuple[DateRange
         )
     except (ValueError, OverflowError):  # it ends before it begins, or outside the calendar
         return ()
-    return () if _UNREAD.search(without_dates(text, found)) else found
+    is_in_part = any(
+        text[one.start : one.end].isdecimal() and _AFTER_OTHER_WORD.search(text[: one.start]) for one in found
+    )
+    return () if is_in_part or _UNREAD.search(without_dates(text, found)) else found
 
 
 def date_ranges_in(text: str, asked: date, *, past: bool = True) -> tuple[DateRange, ...]:
