@@ -40,7 +40,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from reprlib import Repr
-from traceback import extract_tb
+from traceback import FrameSummary, extract_tb
 
 import pagestore
 import pagestore.errors
@@ -272,7 +272,7 @@ def install_command(extra: str) -> str:
 
 
 def unexpected(error: Exception, what: str) -> str:
-    """An unexpected error, in one line: its type, the place that raised it, and its message.
+    """An unexpected error, in one line: its type, the lines it went through, and its message.
 
     It is a fault of the program or of a part it was given, so it is logged as an error, with the traceback
     at level DEBUG.
@@ -287,10 +287,20 @@ def unexpected(error: Exception, what: str) -> str:
 
 
 def _place(error: Exception) -> str:
-    """The innermost line of these packages that it went through, else the line that raised it."""
-    frames = [(Path(frame.filename), frame) for frame in reversed(extract_tb(error.__traceback__))]
-    for file, frame in frames:
+    """The innermost line of these packages that it went through, behind the one of others that this called,
+    as of a judge that was given; else the line that raised it.
+    """
+    frames = extract_tb(error.__traceback__)
+    called: FrameSummary | None = None
+    for frame in reversed(frames):
+        file = Path(frame.filename)
         for package in _PACKAGES:
             if file.is_relative_to(package):
-                return f"{file.relative_to(package.parent)}:{frame.lineno} in {frame.name}"
-    return next((f"{file.name}:{frame.lineno} in {frame.name}" for file, frame in frames), "an unknown place")
+                own = f"{file.relative_to(package.parent)}:{frame.lineno} in {frame.name}"
+                return own if called is None else f"{_line_of(called)}, called at {own}"
+        called = frame
+    return _line_of(frames[-1]) if frames else "an unknown place"
+
+
+def _line_of(frame: FrameSummary) -> str:
+    return f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"

@@ -197,7 +197,8 @@ async def test_a_finding_on_which_a_judgement_raises_waits_and_the_others_do_not
     assert len(report.decisions) == 3
     (left,) = report.unfinished
     assert left.what == findings[3].id
-    assert "ZeroDivisionError at tiermem/writing/write_back.py:" in left.reason
+    assert f" in {judgement.removesuffix('s')}, called at tiermem/writing/write_back.py:" in left.reason
+    assert "ZeroDivisionError at parts.py:" in left.reason
     assert list(ledger.tier1.pending) == [findings[3].id]
 
 
@@ -213,7 +214,7 @@ async def test_looking_at_a_page_again_tells_what_nobody_expects_as_ours_with_th
         raise KeyError("odd")
 
     rules.distils = breaks
-    with pytest.raises(Unexpected, match="KeyError at tiermem") as raised:
+    with pytest.raises(Unexpected, match=r"KeyError at parts.py:.* in distil, called at tiermem") as raised:
         await writer.redistil(info.id)
     assert isinstance(raised.value.__cause__, KeyError)
 
@@ -229,7 +230,7 @@ async def test_setting_aside_survives_reopening_and_ends_with_the_summary() -> N
     (aside,) = again.tier1.pages_set_aside
     assert (aside.page_id, aside.step) == (info.id, "distil")
     assert aside.reason is not None
-    assert aside.reason.startswith("ZeroDivisionError at tiermem/")
+    assert aside.reason.startswith("ZeroDivisionError at parts.py:")
     assert str(aside) == (f"page {info.id} is set aside (distil): {aside.reason}; `flush` tries it again")
     rules.distils = None
     await Writer(again, DictIndex(), rules.engine).distil_pending(again=True)
