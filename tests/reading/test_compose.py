@@ -20,7 +20,7 @@ from tests.reading.world import (
     says,
 )
 from tiermem.errors import BudgetExceeded
-from tiermem.model import NEAREST, AskMode, Claim, Evidence, Search, Unproved, lines_as_text
+from tiermem.model import NEAREST, AskMode, Claim, Degradation, Evidence, Search, Unproved, lines_as_text
 from tiermem.reading import ReadingOptions, check
 from tiermem.reading.check import UNCHECKED, UNCITED
 from tiermem.reading.compose import ComposedAnswer, Composer, EvidenceItem, abstention, better
@@ -228,6 +228,21 @@ async def test_a_wording_without_words_or_without_sources_is_no_answer(draft: Dr
     assert (composed.abstained, composed.holds) == (True, False)
     assert composed.text == lines_as_text(NEAREST, composed.said)
     assert (composed.citations, composed.support, composed.check) == ((), None, None)
+
+
+@pytest.mark.parametrize(
+    ("cited", "reason"),
+    [
+        ((), "compose cites none of its evidence"),
+        ((9,), "compose cites none of its evidence: (9,) are not among 0 to 1"),
+    ],
+)
+async def test_that_a_wording_cites_nothing_is_said(cited: tuple[int, ...], reason: str) -> None:
+    world = await cats()
+    world.judge.on_compose = lambda evidence: says("three", *cited)
+    composed = (await world.ask("How many cats?", mode="summary")).composed
+    (degradation,) = composed.degradations
+    assert degradation == Degradation(stage="compose", reason=reason, fallback="no answer")
 
 
 async def test_what_a_refused_wording_was_refused_for_is_what_is_missing() -> None:

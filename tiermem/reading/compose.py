@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from anyio import to_thread
 
 from pagestore import Page, PageId, Span
-from tiermem.errors import BudgetExceeded
+from tiermem.errors import BudgetExceeded, shown
 from tiermem.model import (
     AnswerSupport,
     Check,
@@ -158,6 +158,9 @@ class Composer:
             worded = replace(abstention(missing=_unknown(draft)), complete=settled)
         else:
             cited = [items[i] for i in dict.fromkeys(draft.cited) if 0 <= i < len(items)]
+            if not cited:
+                numbers = f": {shown(draft.cited)} are not among 0 to {len(items) - 1}" if draft.cited else ""
+                self._note(f"compose cites none of its evidence{numbers}", "no answer")
             worded = await self._check_wording(text, draft, cited)
             if _is_of_assistant(worded.checks):
                 worded = await self._in_own_words(text, draft, items) or worded
