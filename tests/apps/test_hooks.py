@@ -592,6 +592,7 @@ async def test_what_is_for_all_repositories_goes_to_a_space_of_its_own_and_is_re
         assert "commit" not in session_only
         for most in (5, 60, 90, 200):
             assert EstimateCounter().count(await call(client, "profile", max_tokens=most)) <= max(most, 20)
+        assert await call(client, "profile", max_tokens=5) == "1 found, none fits into 5 tokens"
         refused = await client.call_tool(
             "remember", {"fact": "The loom is red.", "user": True, "sources": ["p1:x"]}
         )

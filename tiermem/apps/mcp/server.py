@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Annotated, Any, Literal, ParamSpec, Protocol, TypeVar
@@ -292,7 +293,7 @@ class _Tools:
         found = await read(self._memory, left)
         if found.sources:
             blocks.append(mark_block(found.text, self._memory.space))
-        return "\n".join(blocks) or found.empty_reason or ""
+        return "\n".join(blocks) or replace(found, max_tokens=max_tokens).empty_reason or ""
 
     async def ask(
         self,
