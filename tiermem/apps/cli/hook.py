@@ -29,6 +29,7 @@ _SHOWN = 3
 app = typer.Typer(
     name="hook",
     cls=CommandGroup,
+    add_completion=False,
     help="Have coding agents keep their sessions in memory by themselves.",
     no_args_is_help=True,
     rich_markup_mode="rich",

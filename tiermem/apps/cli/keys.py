@@ -18,6 +18,7 @@ from tiermem.wire import Right
 app = typer.Typer(
     name="keys",
     cls=CommandGroup,
+    add_completion=False,
     help="Make, list and revoke the keys of `tiermem serve`.",
     no_args_is_help=True,
     rich_markup_mode="rich",
