@@ -276,7 +276,16 @@ def test_a_phone_shows_every_view_without_scrolling_sideways(look: Looks, store:
     page = look(store, write=True, viewport={"width": 360, "height": 740}, color_scheme="dark")
     asked(page, "What is Biscuit allergic to?")
     words = page.locator(".answer .passage").first.get_attribute("href")
-    for place in ("#/answers", "#/timeline", words, "#/search?q=cabin", "#/about/Ann", "#/past", "#/store"):
+    for place in (
+        "#/answers",
+        "#/timeline",
+        words,
+        "#/search",
+        "#/search?q=cabin",
+        "#/about/Ann",
+        "#/past",
+        "#/store",
+    ):
         goes(page, place)
         page.wait_for_selector("main h1")
         page.wait_for_selector(".waiting", state="detached")
@@ -361,6 +370,20 @@ def test_the_same_words_as_turn_and_as_unit_are_one_hit(look: Looks, store: Path
     goes(page, f"#/search?q={quote(statement)}")
     page.locator("main", has_text=statement).wait_for()
     assert page.locator("main").inner_text().count(statement) == 1
+
+
+def test_before_anything_is_looked_for_search_displays_the_profile(look: Looks, store: Path) -> None:
+    with tiermem.open(store, **SETTINGS) as memory:
+        memory.remember("The spare key is under the blue pot.", speaker="Ann")
+    page = look(store)
+    goes(page, "#/search")
+    page.get_by_role("heading", name="Known without a question").wait_for()
+    known = page.locator("main .passage .words").all_inner_texts()
+    assert known[0].endswith("The spare key is under the blue pot.")
+    assert any(HOSTILE in words for words in known)
+    goes(page, "#/search?q=cabin")
+    page.get_by_text(re.compile(r"^\d+ results?, best first\.")).wait_for()
+    assert page.get_by_role("heading", name="Known without a question").count() == 0
 
 
 @pytest.mark.parametrize(

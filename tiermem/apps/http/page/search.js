@@ -9,6 +9,7 @@ import { wordsOf } from "./words.js";
 const MOST = 50;
 const MOST_OVER_TIME = 200;
 const PAGES_AT_ONCE = 40;
+const PROFILE_TOKENS = 4000;
 
 export function search(_of, given) {
   const value = (name) => given.get(name) || "";
@@ -23,7 +24,7 @@ export function search(_of, given) {
     event.preventDefault();
     location.hash = to("search", "", { q: query.value, kind: kind.value, speaker: speaker.value, session: session.value, after: after.value, before: before.value });
   };
-  if (value("q")) coming(result, () => found(given));
+  coming(result, () => (value("q") ? found(given) : profile()));
   return {
     title: "Search",
     focus: query,
@@ -42,6 +43,21 @@ export function search(_of, given) {
   };
 }
 
+// What is known without a question, before anything is looked for.
+async function profile() {
+  const { sources } = await call("profile", { max_tokens: PROFILE_TOKENS });
+  if (!sources.length) return null;
+  return [
+    h("h2", {}, "Known without a question"),
+    h("p", { class: "quiet" }, "Statements that hold, what people corrected or decided, and what they said last, as said."),
+    passages(sources),
+  ];
+}
+
+function passages(items) {
+  return h("ul", { class: "plain-list" }, items.map((one) => h("li", { class: one.unit_id ? "with-link" : null }, passage(one), one.unit_id && h("a", { class: "beside-link", href: to("unit", one.unit_id) }, "history"))));
+}
+
 async function found(given) {
   const items = await call("search", {
     query: given.get("q"),
@@ -55,7 +71,7 @@ async function found(given) {
   say(`${several(items.length, "result")}.`);
   return [
     h("p", { class: "quiet" }, items.length === MOST ? `The ${MOST} that fit best.` : `${several(items.length, "result")}, best first.`, " ", h("a", { href: toPerson(given.get("q")) }, "The same over time")),
-    h("ul", { class: "plain-list" }, items.map((one) => h("li", { class: one.unit_id ? "with-link" : null }, passage(one), one.unit_id && h("a", { class: "beside-link", href: to("unit", one.unit_id) }, "history")))),
+    passages(items),
   ];
 }
 
