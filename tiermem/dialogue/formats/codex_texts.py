@@ -40,7 +40,7 @@ _OF_PROGRAMS = {
 _CONTEXT = ("# ", "<")
 """How context of an editor begins."""
 _REQUEST = re.compile(r"^## My request for Codex:[ \t]*\n?", re.MULTILINE)
-_IMAGE_TAG = re.compile(r"</?image(?: [^>]*)?>")
+_IMAGE_TAG = re.compile(r"\A</?image(?: [^>]*)?>")
 _IMPORT = "external-import-turn-"
 _IMPORTED = "<EXTERNAL SESSION IMPORTED>"
 _CODE = re.compile(r"^(?:Process exited with code|Exit code:) (\d{1,9})[ \t\r]*$", re.MULTILINE)
