@@ -39,7 +39,7 @@ from eval.recorded import read_facts, recorded, renamed_claim
 from eval.runner import RunPlan, qa, replay, retrieval
 from eval.systems import Setup, candidates, mem0
 from eval.systems.registry import RETRIEVERS, TIERMEM, Variant
-from eval.types import CaseId, Dataset
+from eval.types import CaseId, Dataset, DatasetName, EngineName
 from tiermem import Settings
 from tiermem.embedding.minilm import MiniLMEmbedder, Precision
 from tiermem.errors import InvalidInput
@@ -50,9 +50,6 @@ from tiermem.reasoning import Engine, by_model, engine_named
 from tiermem.reasoning.learned.factors import SHIPPED
 from tiermem.reasoning.learned.ordering import with_reader
 
-EngineName = Literal["local", "model", "recorded"]
-Name = Literal["locomo", "longmemeval", "realtalk", "beam", "languages", "newcomer", "statements", "written"]
-
 _PROMPTS: Final = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
 
 
@@ -61,7 +58,7 @@ class Request:
     """What to measure, as a command line says it."""
 
     kind: Kind
-    dataset: Name
+    dataset: DatasetName
     data: Path
     systems: tuple[str, ...]
     out: Path

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
 from eval.bench.command import bench_command
 from eval.options import AsJson, Bits, Cache, Threads
+from eval.types import DatasetName, EngineName
 from tiermem.apps.cli.group import CommandGroup
 from tiermem.errors import InvalidInput, TierMemError
 
@@ -32,35 +32,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class DatasetName(StrEnum):
-    """What can be read."""
-
-    LOCOMO = "locomo"
-    LONGMEMEVAL = "longmemeval"
-    REALTALK = "realtalk"
-    LANGUAGES = "languages"
-    NEWCOMER = "newcomer"
-    STATEMENTS = "statements"
-    WRITTEN = "written"
-    BEAM = "beam"
-
-
-class EngineName(StrEnum):
-    """Who reasons."""
-
-    LOCAL = "local"
-    MODEL = "model"
-    RECORDED = "recorded"
-
-
-class UnitsName(StrEnum):
-    """Who distils."""
-
-    ENGINE = "engine"
-    EXTRACT = "extract"
-
 
 Dataset = Annotated[DatasetName, typer.Argument(help="Which benchmark the file holds.")]
 Data = Annotated[
@@ -126,7 +97,7 @@ Facts = Annotated[
     ),
 ]
 Units = Annotated[
-    UnitsName,
+    Literal["engine", "extract"],
     typer.Option("--units", help="What units are made by: the engine, or extract, without a model."),
 ]
 JudgeOption = Annotated[
@@ -167,7 +138,7 @@ def retrieval_command(
     seed: Seed = 0,
     rename: Rename = False,
     pile: Pile = None,
-    engine: EngineOption = EngineName.LOCAL,
+    engine: EngineOption = "local",
     facts: Facts = None,
     concurrency: Concurrency = None,
     precision: PrecisionOption = "fp32",
@@ -180,7 +151,7 @@ def retrieval_command(
 
     request = Request(
         kind="retrieval",
-        dataset=dataset.value,
+        dataset=dataset,
         data=data,
         systems=_names(systems),
         out=_out(out, dataset, "retrieval", resume=resume),
@@ -194,7 +165,7 @@ def retrieval_command(
         ),
         rename=rename,
         pile=pile,
-        engine=engine.value,
+        engine=engine,
         facts=facts,
         concurrency=concurrency,
         precision=precision,
@@ -219,9 +190,9 @@ def qa_command(
     conversations: Conversations = None,
     seed: Seed = 0,
     rename: Rename = False,
-    engine: EngineOption = EngineName.LOCAL,
+    engine: EngineOption = "local",
     facts: Facts = None,
-    units: Units = UnitsName.ENGINE,
+    units: Units = "engine",
     judge: JudgeOption = None,
     judge_style: JudgeStyle = None,
     prices: Prices = None,
@@ -237,7 +208,7 @@ def qa_command(
 
     request = Request(
         kind="qa",
-        dataset=dataset.value,
+        dataset=dataset,
         data=data,
         systems=_names(systems),
         out=_out(out, dataset, "qa", resume=resume),
@@ -250,9 +221,9 @@ def qa_command(
             seed=seed,
         ),
         rename=rename,
-        engine=engine.value,
+        engine=engine,
         facts=facts,
-        units=None if units is UnitsName.ENGINE else "extract",
+        units=None if units == "engine" else "extract",
         judge=judge,
         judge_styles=_styles(judge_style),
         prices=prices,
@@ -281,9 +252,9 @@ def replay_command(
     conversations: Conversations = None,
     seed: Seed = 0,
     rename: Rename = False,
-    engine: EngineOption = EngineName.LOCAL,
+    engine: EngineOption = "local",
     facts: Facts = None,
-    units: Units = UnitsName.ENGINE,
+    units: Units = "engine",
     judge: JudgeOption = None,
     judge_style: JudgeStyle = None,
     prices: Prices = None,
@@ -299,7 +270,7 @@ def replay_command(
 
     request = Request(
         kind="replay",
-        dataset=dataset.value,
+        dataset=dataset,
         data=data,
         systems=_names(systems),
         out=_out(out, dataset, "replay", resume=resume),
@@ -313,9 +284,9 @@ def replay_command(
         ),
         rename=rename,
         epochs=epochs,
-        engine=engine.value,
+        engine=engine,
         facts=facts,
-        units=None if units is UnitsName.ENGINE else "extract",
+        units=None if units == "engine" else "extract",
         judge=judge,
         judge_styles=_styles(judge_style),
         prices=prices,
@@ -473,7 +444,7 @@ def _choice(
 def _out(given: Path | None, dataset: DatasetName, kind: str, *, resume: bool) -> Path:
     if given is None and resume:
         raise InvalidInput("--resume needs --out: the folder of the run to go on with")
-    return given or Path("runs") / f"{dataset.value}-{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    return given or Path("runs") / f"{dataset}-{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
 
 def _extension(context: typer.Context) -> Extension:

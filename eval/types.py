@@ -17,6 +17,12 @@ from tiermem.model import AnswerSupport, StepUsage, Usage
 
 CaseId = NewType("CaseId", str)
 QuestionId = NewType("QuestionId", str)
+DatasetName = Literal[
+    "locomo", "longmemeval", "realtalk", "languages", "newcomer", "statements", "written", "beam"
+]
+"""What can be read."""
+EngineName = Literal["local", "model", "recorded"]
+"""Who reasons."""
 Level = Literal["session", "page", "turn"]
 Way = Literal["recall", "widened", "researched"]
 """How far an answer went: what was recalled, more turns around it, or the pages."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -18,13 +17,6 @@ from eval.research.training.reader.command import calibrate_command, train_comma
 from eval.research.training.reranker.command import rerank_command
 from eval.research.training.router.command import router_data_command, router_train_command
 from tiermem.apps.cli.group import CommandGroup
-
-
-class ProfileName(StrEnum):
-    """Named sets of settings."""
-
-    PAPER = "paper"
-
 
 app = typer.Typer(
     name="eval.research",
@@ -42,7 +34,7 @@ def extend(
     context: typer.Context,
     *,
     profile: Annotated[
-        ProfileName | None,
+        Literal["paper"] | None,
         typer.Option(
             "--profile",
             help="paper: router, search, answers and judging as in From Lossy to Verified (qa, replay).",
@@ -56,7 +48,7 @@ def extend(
 
     def change(request: Request) -> Request:
         request = replace(request, variants=VARIANTS)
-        return request if profile is None else with_profile(request, profile.value)
+        return request if profile is None else with_profile(request, profile)
 
     context.obj = Extension(variants=VARIANTS, change=change)
 
