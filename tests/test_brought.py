@@ -94,12 +94,9 @@ def test_a_policy_of_eviction_is_chosen_by_its_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"embedder": "leters"}, "'hashed', 'broken' or 'letters'; did you mean 'letters'"),
+        ({"embedder": "leters"}, r"'hashed'.*'broken' or 'letters'; did you mean 'letters'"),
         ({"index": "plane"}, "'postgresql://<database with pgvector>' or 'plain'"),
-        (
-            {"reranker": "none"},
-            "reranker: 'none' is not known: give 'learned', 'cross-encoder:<directory>' or 'overlap'",
-        ),
+        ({"reranker": "none"}, "reranker: 'none' is not known: give 'learned', .* or 'overlap'"),
     ],
 )
 def test_a_name_that_is_not_known_is_an_error_that_lists_what_there_is(

@@ -1,6 +1,7 @@
 """CONTRIBUTING says where a change goes, and these places are there."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,32 @@ def places() -> list[str]:
 def there(place: str) -> bool:
     """Whether a file or folder is there; of `<name>`, whether its folder is there and holds files like it."""
     return any(ROOT.glob(re.sub(r"<\w+>", "*", place.rstrip("/"))))
+
+
+def rows() -> list[str]:
+    """The rows of the table of changes, without its heading."""
+    return TEXT.partition("| to add or change |")[2].partition("\n\n")[0].splitlines()[2:]
+
+
+def sources(place: str) -> Iterator[Path]:
+    """The files of a place, which is named by its path, or by its end where another one says the folder."""
+    pattern = re.sub(r"<\w+>", "*", place.rstrip("/"))
+    for found in list(ROOT.glob(pattern)) or [
+        *ROOT.glob(f"tiermem/**/{pattern}"),
+        *ROOT.glob(f"eval/**/{pattern}"),
+    ]:
+        yield from (*found.rglob("*.py"), *found.rglob("*.md")) if found.is_dir() else (found,)
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row.split("|")[1].strip())
+def test_every_name_of_a_row_is_in_a_file_of_the_row(row: str) -> None:
+    marked = re.findall(r"`([^` ]+)`", row)
+    files = {name for name in marked if "/" in name or name.endswith((".py", ".toml"))}
+    names = {name for name in marked if re.fullmatch(r"[A-Za-z_][\w.]*", name)} - files
+    words = {
+        word for place in files for file in sources(place) for word in re.findall(r"\w+", file.read_text())
+    }
+    assert not {name for name in names if not words.issuperset(name.split("."))}
 
 
 @pytest.mark.parametrize("place", places())

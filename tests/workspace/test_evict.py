@@ -3,12 +3,14 @@
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import total_ordering
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -16,12 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.workspace.held import NOW, item, keys
+from tiermem.api import AsyncMemory
 from tiermem.errors import InvalidInput
 from tiermem.workspace import POLICIES, ActiveSet, Eviction, Item
 from tiermem.workspace.evict import EvictionQueue, NamedPolicy
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 NAMES = tuple(POLICIES.own)
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "workspace.md"
 
 
 def policy(name: str) -> Eviction:
@@ -36,8 +40,9 @@ def leaving(name: str, *items: Item) -> list[str]:
     return keys(held.resize(0))
 
 
-def test_there_are_the_nine_policies_and_each_is_called_what_it_is_chosen_by() -> None:
-    assert NAMES == ("hybrid", "lru", "lfu", "fifo", "random", "importance", "access", "ear", "balanced")
+def test_each_policy_is_documented_and_called_what_it_is_chosen_by() -> None:
+    for text in (AsyncMemory.workspace.__doc__ or "", GUIDE.read_text()):
+        assert {f"`{name}`" for name in NAMES} <= set(re.findall(r"`\w+`", text))
     assert [policy(name).name for name in NAMES] == list(NAMES)
     assert all(isinstance(policy(name), Eviction) for name in NAMES)
     with pytest.raises(InvalidInput, match="hybrid"):

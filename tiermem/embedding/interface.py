@@ -26,7 +26,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Unit-length vectors, one a text, in order. Embedding tokens are metered.
+        """Unit-length vectors, one a text, in order. Embedding tokens are metered (`tiermem.llm.meter.pay`).
 
         Raises `EmbedderUnavailable`, or `ModelError` where an endpoint embeds.
         """
