@@ -8,26 +8,3 @@ from tiermem.api.requests import Attribution, Filters, Overrides
 from tiermem.api.results import Added, BackedUp, Exported, Flushed, Receipt, Reindexed, SessionInfo
 from tiermem.api.stats import Stats
 from tiermem.api.workspace import AsyncWorkspace, Workspace
-
-__all__ = [
-    "Added",
-    "AsyncMemory",
-    "AsyncWorkspace",
-    "Attribution",
-    "BackedUp",
-    "Exported",
-    "Filters",
-    "Flushed",
-    "Leftover",
-    "LeftoverScan",
-    "Memory",
-    "Overrides",
-    "Receipt",
-    "Reindexed",
-    "SessionInfo",
-    "Stats",
-    "Workspace",
-    "open",
-    "restore",
-    "spaces",
-]

@@ -5,18 +5,3 @@ from tiermem.proof.grade import Grade, grade
 from tiermem.proof.link import link
 from tiermem.proof.remaining_support import in_words_of, is_still_supported, proof_rank, stems_of_turns
 from tiermem.proof.unsupported import CONTENT_FREE
-
-__all__ = [
-    "CONTENT_FREE",
-    "ONLY_CONCLUDED",
-    "Grade",
-    "grade",
-    "in_words_of",
-    "is_concluded",
-    "is_still_supported",
-    "link",
-    "only_concluded",
-    "proof_rank",
-    "stems_of_turns",
-    "without_words",
-]

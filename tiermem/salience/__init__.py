@@ -14,17 +14,3 @@ from tiermem.salience.signals import (
     tier_of,
     weight_of,
 )
-
-__all__ = [
-    "Judgement",
-    "Outcome",
-    "Share",
-    "Signals",
-    "TurnShare",
-    "Weight",
-    "credit_shares",
-    "promote",
-    "promotion",
-    "tier_of",
-    "weight_of",
-]

@@ -5,21 +5,3 @@ from tiermem.wire.events import Tell, Telling, telling
 from tiermem.wire.operations import Right, WireOperation, operations, summary
 from tiermem.wire.problems import Problem, error_of, problem_of
 from tiermem.wire.values import as_json, plain, read_as
-
-__all__ = [
-    "Problem",
-    "Right",
-    "Tell",
-    "Telling",
-    "WireOperation",
-    "as_json",
-    "error_of",
-    "given_as_json",
-    "operations",
-    "plain",
-    "problem_of",
-    "read_as",
-    "summary",
-    "taken_from_json",
-    "telling",
-]

@@ -18,26 +18,3 @@ from tiermem.writing.values import (
     WriterOptions,
 )
 from tiermem.writing.writer import Writer
-
-__all__ = [
-    "ELSEWHERE",
-    "Consolidation",
-    "Consolidator",
-    "Credit",
-    "DistilReport",
-    "Erasure",
-    "Expiry",
-    "Judged",
-    "MergedUnits",
-    "NearUnits",
-    "Progress",
-    "Projection",
-    "ReinstatedUnit",
-    "Remembered",
-    "Selection",
-    "UnfinishedWork",
-    "Withdrawn",
-    "WriteBackReport",
-    "Writer",
-    "WriterOptions",
-]
