@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tiermem
+from eval.research.training.reader.factors import pack, with_texts
 from tests.embedding.plain_minilm import PlainMiniLM
 from tests.reasoning.learned import learned, splitting
 from tiermem.embedding.hashed import HashEmbedder
@@ -19,7 +20,7 @@ from tiermem.errors import EmbedderUnavailable, InvalidInput
 from tiermem.reasoning import engine_named
 from tiermem.reasoning.interface import Draft, SaidTurn
 from tiermem.reasoning.learned.decode import LONGEST, best_span
-from tiermem.reasoning.learned.factors import merge_weights, pack, unpack, with_texts
+from tiermem.reasoning.learned.factors import merge_weights, unpack
 from tiermem.reasoning.learned.first_line import KEY as FIRST_LINE
 from tiermem.reasoning.learned.first_line import (
     READER_WEIGHT,
@@ -30,7 +31,7 @@ from tiermem.reasoning.learned.first_line import (
 )
 from tiermem.reasoning.learned.graph import LearnedReader, Precision
 from tiermem.reasoning.learned.ordering import PointByReader, _LazyReader, with_reader
-from tiermem.reasoning.learned.passage import READ, passage_of, window_of
+from tiermem.reasoning.learned.passage import READ, passage_of
 from tiermem.reasoning.learned.pieces import FIRST, WIDTH, Pieces, encode
 from tiermem.reasoning.learned.pointing import point_at_words
 from tiermem.text.question import Question
@@ -101,11 +102,6 @@ def test_of_a_long_turn_the_part_is_read_that_the_question_is_about() -> None:
     at = start - line.start + line.offset
     assert text[at : at + 5] == "attic"
     assert len(passage.text) < 500
-
-
-def test_a_window_has_the_turns_beside() -> None:
-    assert window_of(TURNS, 1).splitlines()[1].startswith("before: Ann (8 May 2023): I adopted")
-    assert "after: Bo" in window_of(TURNS, 0)
 
 
 def test_both_texts_are_cut_to_what_is_read() -> None:

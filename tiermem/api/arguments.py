@@ -173,18 +173,18 @@ def moment(value: object, name: str) -> datetime | None:
     return _moment(value, name, parse_time)
 
 
-def past(value: object, name: str = "as_of") -> datetime | None:
+def past(value: object) -> datetime | None:
     """A moment that is looked back to, or `None` for now; a day without a time is its end.
 
     One without a zone is meant in the machine's own, as Python takes it.
     """
-    found = _moment(value, name, until)
+    found = _moment(value, "as_of", until)
     if found is None or found.utcoffset() is not None:
         return found
     try:
         return found.astimezone()
     except (ValueError, OverflowError, OSError) as error:
-        raise InvalidInput(f"{name}: {shown(value)} lies outside the calendar") from error
+        raise InvalidInput(f"as_of: {shown(value)} lies outside the calendar") from error
 
 
 def _moment(value: object, name: str, read: Callable[[object], datetime | None]) -> datetime | None:

@@ -99,11 +99,6 @@ class OpenAIModel:
         self._redactions = {endpoint: endpoint.redaction() for endpoint in every}
         self._connections: RunVar[_Connections | None] = RunVar("tiermem_openai", None)
 
-    @property
-    def embedding_model(self) -> str:
-        """The model that `embed` asks."""
-        return self._embedding.model
-
     def model_for(self, role: Role) -> str:
         """The model name that serves this role."""
         return self._roles.get(role, self._main).model

@@ -107,14 +107,8 @@ def _name(kind: type[Exception]) -> str:
 _BY_NAME = {_name(kind): kind for kind, _, _ in _TABLE}
 
 
-def problem_of(
-    error: Exception,
-    *,
-    status: int | None = None,
-    detail: str | None = None,
-    retry_after: float | None = None,
-) -> Problem:
-    """What is said of an error, with another status or other words where these are given."""
+def problem_of(error: Exception, *, status: int | None = None, retry_after: float | None = None) -> Problem:
+    """What is said of an error, with another status where one is given."""
     kind = next((one for one in type(error).__mro__ if one in _NAMED), errors.Unexpected)
     known, advice = _NAMED[kind]
     own = known < 500 or issubclass(kind, errors.RemoteError) or kind is errors.MemoryClosed
@@ -123,7 +117,7 @@ def problem_of(
     return Problem(
         error=_name(kind),
         status=chosen,
-        detail=" ".join((detail or said).split()),
+        detail=" ".join(said.split()),
         next=advice,
         retry_after=retry_after,
     )

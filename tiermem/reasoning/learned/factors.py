@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 FACTOR: Final = 2.0
 """What the product of two factors is multiplied with, in training as here."""
-_SMALL: Final = 4096
-"""Numbers up to which a tensor is kept as it is."""
-_STEPS: Final = 127
-_SCALE: Final = ":scale"
+SCALE: Final = ":scale"
+"""What is added to the name of a matrix for the name of its scales."""
 _PARTS: Final = {
     "query": "attention.self.query",
     "key": "attention.self.key",
@@ -42,29 +40,7 @@ _LONGEST_HEAD: Final = 1 << 20
 """Bytes of the head of a file at most."""
 
 
-def pack(learned: Mapping[str, NDArray[np.float32]], header: Mapping[str, str]) -> bytes:
-    """The tensors as the bytes of a file; `header` are texts kept with them."""
-    import numpy as np
-
-    ready: dict[str, NDArray[Any]] = {}
-    for name, array in sorted(learned.items()):
-        if array.ndim < 2 or array.size <= _SMALL:
-            ready[name] = array.astype(np.float32)
-            continue
-        scale = np.maximum(np.abs(array).max(axis=1), 1e-12) / _STEPS
-        ready[name] = np.round(array / scale[:, None]).astype(np.int8)
-        ready[name + _SCALE] = scale.astype(np.float32)
-    described: dict[str, Any] = {"__metadata__": dict(header)}
-    place = 0
-    for name, array in ready.items():
-        kind = "I8" if array.dtype == np.int8 else "F32"
-        end = place + array.nbytes
-        described[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [place, end]}
-        place = end
-    return _with_header(described, b"".join(one.tobytes() for one in ready.values()))
-
-
-def _read_header(raw: bytes) -> tuple[dict[str, Any], bytes]:
+def read_header(raw: bytes) -> tuple[dict[str, Any], bytes]:
     """What the head of the file says, and the numbers behind it."""
     length = int.from_bytes(raw[:8], "little")
     if not 2 <= length <= min(len(raw) - 8, _LONGEST_HEAD):
@@ -96,12 +72,6 @@ def _tensor(name: str, entry: object, numbers: bytes) -> NDArray[Any]:
         raise ValueError(f"its tensor {name!r} cannot be read: {error}") from error
 
 
-def _with_header(described: Mapping[str, Any], numbers: bytes) -> bytes:
-    text = json.dumps(described, sort_keys=True).encode()
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + numbers
-
-
 def read_head(path: Path) -> bytes:
     """The head of such a file, without the numbers behind it: `texts_of` takes it like the whole."""
     with path.open("rb") as file:
@@ -111,25 +81,18 @@ def read_head(path: Path) -> bytes:
 
 def texts_of(raw: bytes) -> dict[str, str]:
     """The texts kept with the numbers; `ValueError` where it is no such file."""
-    texts: dict[str, str] = _read_header(raw)[0].get("__metadata__", {})
+    texts: dict[str, str] = read_header(raw)[0].get("__metadata__", {})
     return texts
-
-
-def with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
-    """The file with these texts beside those that are kept with it; `ValueError` where it is no such file."""
-    described, numbers = _read_header(raw)
-    described["__metadata__"] = {**described.get("__metadata__", {}), **texts}
-    return _with_header(described, numbers)
 
 
 def unpack(raw: bytes) -> tuple[Weights, dict[str, str]]:
     """The tensors in 32 bits, and the texts kept with them; `ValueError` where it is no such file."""
-    described, numbers = _read_header(raw)
+    described, numbers = read_header(raw)
     header: dict[str, str] = described.pop("__metadata__", {})
     read = {name: _tensor(name, entry, numbers) for name, entry in described.items()}
     if sum(array.nbytes for array in read.values()) > len(numbers):
         raise ValueError("its tensors overlap")
-    tensors = {name: _scale_tensor(name, read) for name in read if not name.endswith(_SCALE)}
+    tensors = {name: _scale_tensor(name, read) for name in read if not name.endswith(SCALE)}
     return tensors, header
 
 
@@ -139,7 +102,7 @@ def _scale_tensor(name: str, read: Mapping[str, NDArray[Any]]) -> NDArray[np.flo
 
     array = read[name]
     if array.dtype == np.int8:
-        scale = read.get(name + _SCALE)
+        scale = read.get(name + SCALE)
         if scale is None or array.ndim != 2 or scale.shape != array.shape[:1]:
             raise ValueError(f"its tensor {name!r} has no scale for every row")
         with np.errstate(over="ignore", invalid="ignore"):

@@ -15,10 +15,8 @@ from tiermem.text import sentences, stems
 
 READ: Final = 5
 """Turns read at once."""
-_LONGEST: Final = 400
+LONGEST: Final = 400
 """Characters read of a turn."""
-_BESIDE: Final = 160
-"""Characters of the turn before or after the one judged."""
 _CANDIDATES: Final = 60
 """Places in a long turn that are tried as a beginning, evenly drawn."""
 
@@ -40,7 +38,7 @@ class ReadingPassage:
     lines: tuple[TurnRange, ...]
 
 
-def passage_of(question: str, turns: Sequence[SaidTurn], *, longest: int = _LONGEST) -> ReadingPassage:
+def passage_of(question: str, turns: Sequence[SaidTurn], *, longest: int = LONGEST) -> ReadingPassage:
     """The turns as one passage, in the order given, no more than are read at once; of each no more than
     `longest` characters.
     """
@@ -72,17 +70,3 @@ def _beginning(question: str, text: str, longest: int) -> int:
     starts = [piece.start for piece in sentences(text)] or [0]
     step = len(starts) // _CANDIDATES + 1
     return max(starts[::step], key=lambda at: (len(asked & set(stems(text[at : at + longest]))), -at))
-
-
-def window_of(turns: Sequence[SaidTurn], at: int) -> str:
-    """One turn to be judged, with the turn before it and the turn after it below, each cut short."""
-    parts = [_line(turns[at])]
-    if at > 0:
-        parts.append(f"before: {_line(turns[at - 1])[:_BESIDE]}")
-    if at + 1 < len(turns):
-        parts.append(f"after: {_line(turns[at + 1])[:_BESIDE]}")
-    return "\n".join(parts)
-
-
-def _line(turn: SaidTurn) -> str:
-    return f"{heading(turn)}: {turn.text[:_LONGEST]}"

@@ -157,10 +157,9 @@ class Matcher:
         ]
         self._total = sum(self._weight[term] for term in self._content)
 
-    def best(self, found: Sequence[EvidenceSentence], *, least: float = 0.0) -> list[ScoredSentence]:
-        """The sentences from best to worst, those below `least` left out; equals keep their order."""
-        scored = [self.score(sentence) for sentence in found]
-        return sorted((one for one in scored if one.score >= least), key=lambda one: -one.score)
+    def best(self, found: Sequence[EvidenceSentence]) -> list[ScoredSentence]:
+        """The sentences from best to worst; equals keep their order."""
+        return sorted(map(self.score, found), key=lambda one: -one.score)
 
     def score(self, sentence: EvidenceSentence) -> ScoredSentence:
         """How well one sentence covers the question."""

@@ -18,7 +18,7 @@ from eval.research.training.data.found import Found
 from eval.types import Case, LabelledQuestion, Passage, QuestionId
 from pagestore import Turn
 from tiermem.reasoning.interface import SaidTurn
-from tiermem.reasoning.learned.passage import READ, passage_of, window_of
+from tiermem.reasoning.learned.passage import LONGEST, READ, heading, passage_of
 from tiermem.text.dates import resolve_dates
 
 CLOSE: Final = 0.6
@@ -30,6 +30,8 @@ WITHOUT: Final = ":without"
 _MORE: Final = 2
 """Words a span may be longer than the gold answer."""
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)?")
+_BESIDE: Final = 160
+"""Characters of the turn before or after the one judged."""
 _OTHERS: Final = 2
 """Turns that are no evidence for each that is, and at least."""
 
@@ -199,3 +201,17 @@ def ranking(
                     asked_at=question.asked_at,
                     latest=_latest(case, [turn]),
                 )
+
+
+def window_of(turns: Sequence[SaidTurn], at: int) -> str:
+    """One turn to be judged, with the turn before it and the turn after it below, each cut short."""
+    parts = [_line(turns[at])]
+    if at > 0:
+        parts.append(f"before: {_line(turns[at - 1])[:_BESIDE]}")
+    if at + 1 < len(turns):
+        parts.append(f"after: {_line(turns[at + 1])[:_BESIDE]}")
+    return "\n".join(parts)
+
+
+def _line(turn: SaidTurn) -> str:
+    return f"{heading(turn)}: {turn.text[:LONGEST]}"

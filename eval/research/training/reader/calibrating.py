@@ -26,12 +26,12 @@ from eval.research.training.reader.calibrate import (
     shares,
     sources_of,
 )
+from eval.research.training.reader.factors import with_texts
 from eval.types import Dataset
 from tiermem.embedding.interface import Embedder
 from tiermem.embedding.weights import find_weights
 from tiermem.errors import InvalidInput
 from tiermem.llm.tokens import token_counter
-from tiermem.reasoning.learned.factors import with_texts
 from tiermem.reasoning.learned.first_line import KEY, FirstLineCalibration
 from tiermem.reasoning.learned.graph import LearnedReader
 

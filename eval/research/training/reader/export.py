@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval.research.training.data.sources import SOURCES, check_may_ship
+from eval.research.training.reader.factors import pack
 from eval.research.training.reader.marks import Outputs, read
 from eval.research.training.reader.prepare import Prepared
 from tiermem.errors import InvalidInput
-from tiermem.reasoning.learned.factors import pack, unpack
+from tiermem.reasoning.learned.factors import unpack
 from tiermem.reasoning.learned.graph import LearnedReader
 
 LARGEST: Final = 5_000_000

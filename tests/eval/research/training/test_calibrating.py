@@ -11,11 +11,12 @@ import tiermem
 from eval.research.reproduction import page
 from eval.research.training.data.sources import SOURCES
 from eval.research.training.reader.calibrating import Calibrating, run
+from eval.research.training.reader.factors import pack
 from tests.reasoning.learned import learned
 from tiermem.embedding.tensors import read_safetensors
 from tiermem.embedding.weights import WEIGHTS, find_weights
 from tiermem.errors import EmbedderUnavailable, InvalidInput
-from tiermem.reasoning.learned.factors import pack, unpack
+from tiermem.reasoning.learned.factors import unpack
 from tiermem.reasoning.learned.first_line import read_first_line
 
 

@@ -17,6 +17,7 @@ from eval.research.training.data.conversations import (
     groups_of,
     ranking,
     reading,
+    window_of,
     without_evidence,
 )
 from eval.research.training.data.examples import GRADES, Example
@@ -29,6 +30,7 @@ from tiermem.embedding.hashed import HashEmbedder
 from tiermem.embedding.interface import Embedder
 from tiermem.errors import InvalidInput
 from tiermem.model import Claim
+from tiermem.reasoning.interface import SaidTurn
 
 CASE = "case-1"
 
@@ -199,3 +201,13 @@ def test_what_the_product_finds_is_asked_once_and_kept(tmp_path: Path) -> None:
     file.write_text("{}")
     with pytest.raises(InvalidInput, match="cannot be read"):
         read_found(file, dataset.checksum)
+
+
+def test_a_window_has_the_turns_beside() -> None:
+    day = datetime(2023, 5, 8, tzinfo=UTC)
+    turns = [
+        SaidTurn(speaker=name, text=text, said_at=day)
+        for name, text in (("Ann", "I adopted a cat."), ("Bo", "A cat?"))
+    ]
+    assert window_of(turns, 0) == "Ann (8 May 2023): I adopted a cat.\nafter: Bo (8 May 2023): A cat?"
+    assert window_of(turns, 1).splitlines()[1] == "before: Ann (8 May 2023): I adopted a cat."

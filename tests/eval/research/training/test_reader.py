@@ -250,7 +250,7 @@ def test_training_learns_goes_on_where_it_stopped_and_is_the_same_twice(tmp_path
 
 def test_a_mean_of_readers_is_the_mean_of_what_they_make_of_the_weights() -> None:
     from eval.research.training.reader.export import mean_of
-    from tiermem.reasoning.learned.factors import pack
+    from eval.research.training.reader.factors import pack
 
     drawn = np.random.default_rng(5)
 

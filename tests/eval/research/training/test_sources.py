@@ -9,8 +9,8 @@ import pytest
 from eval.research.training.data.mix import lessons
 from eval.research.training.data.sources import SOURCES, check_may_ship, learned_in_package, to_measure_with
 from eval.research.training.reader.export import LARGEST, give_away
+from eval.research.training.reader.factors import pack
 from tiermem.errors import InvalidInput
-from tiermem.reasoning.learned.factors import pack
 
 
 @pytest.mark.parametrize("name", ["locomo", "locomo-facts", "realtalk", "beam", "squad2"])
