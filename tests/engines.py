@@ -7,7 +7,7 @@ from pagestore import Page, PageLine
 from tiermem.model import Claim, Evidence, LinkedFact, Search, SummaryUnit
 from tiermem.reasoning import Draft, Engine, PageView
 from tiermem.reasoning.interface import ABSTAINED, Integrated, Operation, Planned
-from tiermem.reasoning.rules.route import gate
+from tiermem.reasoning.rules.sufficiency import gate
 from tiermem.text import normalise, search_stems, sentences, words
 from tiermem.text.question import Question
 from tiermem.text.readings import is_only_question, speech

@@ -19,7 +19,7 @@ from tiermem.model import Decision, Evidence
 from tiermem.reasoning import Engine, by_model, engine_named, with_router
 from tiermem.reasoning.fixed import always, never
 from tiermem.reasoning.named import ENGINES, ROUTERS
-from tiermem.reasoning.rules.route import gate
+from tiermem.reasoning.rules.sufficiency import gate
 from tiermem.text.question import Question
 
 pytestmark = pytest.mark.anyio

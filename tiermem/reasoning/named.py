@@ -33,7 +33,7 @@ def _auto(model: LanguageModel | None) -> Engine:
 
 
 def _gate(_: Engine) -> Route:
-    from tiermem.reasoning.rules.route import gate
+    from tiermem.reasoning.rules.sufficiency import gate
 
     return gate
 

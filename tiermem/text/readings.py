@@ -1,8 +1,7 @@
-"""How a text uses each of its content words: whose doing it is, and whether it is denied.
+"""Whose doing each content word of a text is.
 
-A reading is shallow: the last person named or meant ("I", "your") before a word owns it, and a
-negation denies what follows it in its clause. That is enough to notice that two texts with the same
-words say different things.
+A reading is shallow: the last person named or meant ("I", "your") before a word owns it. That is enough to
+notice that two texts with the same words are about different people.
 """
 
 from __future__ import annotations
@@ -78,8 +77,6 @@ class Reading:
 
     stem: str
     owner: str
-    denied: bool
-    clause: int
 
 
 _SPEECH = re.compile(
@@ -127,14 +124,14 @@ def read_claim(claim: str, people: People) -> list[Reading]:
     owner = next((by_name[word] for word in map(without_possessive, words(claim)) if word in by_name), "")
     before, left = owner, 0
     first = True
-    for number, (start, end, denied) in enumerate(_scopes(claim)):
+    for start, end, _ in _scopes(claim):
         found = list(WORD.finditer(claim, start, end))
         for at, match in enumerate(found):
             word = plain_word(match)
             person = by_name.get(word.removesuffix("'s"))
             if person is None:
                 if _is_content(word):
-                    readings.append(Reading(stem(word), owner, denied, number))
+                    readings.append(Reading(stem(word), owner))
                     left -= 1
                     owner = before if left == 0 else owner
             elif _is_joint(found, at, by_name):
@@ -160,11 +157,9 @@ def read_turn(text: str, people: People) -> list[Reading]:
     """A turn speaks of "I" and "you"; a sentence without a name is taken as its speaker's."""
     readings: list[Reading] = []
     by_name = people.by_name
-    number = 0
     for piece in sentences(text):
         owner = people.speaker
         for start, end, denied in _scopes(piece.text):
-            number += 1
             if not denied:
                 owner = people.speaker
             for match in WORD.finditer(piece.text, start, end):
@@ -176,7 +171,7 @@ def read_turn(text: str, people: People) -> list[Reading]:
                 elif word.removesuffix("'s") in by_name:
                     owner = by_name[word.removesuffix("'s")]
                 elif _is_content(word):
-                    readings.append(Reading(stem(word), owner, denied, number))
+                    readings.append(Reading(stem(word), owner))
     return readings
 
 

@@ -13,10 +13,11 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import record
-from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, join_texts, moment, title_of
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, join_texts, title_of
 from tiermem.dialogue.identity import chat_id, identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import THINKING, turn_of
+from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 
 
@@ -53,7 +54,7 @@ def _turns(chat: Mapping[str, Any], source: DialogueSource) -> Iterator[Turn]:
                 turn = turn_of({"role": role, "content": words, "id": message.get("id")})
                 thinking = {THINKING: "\n".join(thoughts)} if thoughts and role == "assistant" else {}
                 thoughts = [] if role == "assistant" else thoughts
-                said_at = moment(message.get("create_time")) or moment(chat.get("create_time"))
+                said_at = parse_time(message.get("create_time")) or parse_time(chat.get("create_time"))
                 yield replace(turn, said_at=said_at, metadata=thinking)
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, objects, record
-from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, join_texts, moment, title_of
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, join_texts, title_of
 from tiermem.dialogue.identity import chat_id, identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import thinking_of, words_of
+from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 
 _ROLES = {"human": "user"}
@@ -53,7 +54,7 @@ def _turns(chat: Mapping[str, Any], source: DialogueSource) -> Iterator[Turn]:
                 yield Turn(
                     speaker=role,
                     text=words,
-                    said_at=moment(message.get("created_at")),
+                    said_at=parse_time(message.get("created_at")),
                     role=role,
                     turn_id=uuid if isinstance(uuid, str) and uuid else None,
                     metadata=thinking_of(message.get("content")) if source.keep_thinking else {},

@@ -14,11 +14,11 @@ from tiermem.dialogue.formats.source import (
     alone,
     by_day,
     join_texts,
-    moment,
     title_of,
 )
 from tiermem.dialogue.identity import chat_id
 from tiermem.dialogue.interface import Conversation
+from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 
 _MENTION = re.compile(r"<@!?(\d{1,25})>")
@@ -54,7 +54,7 @@ def _turns(source: DialogueSource) -> Iterator[Turn]:
                 yield Turn(
                     speaker=_author_name(message["author"]),
                     text=words,
-                    said_at=moment(message.get("timestamp")),
+                    said_at=parse_time(message.get("timestamp")),
                     role="assistant" if message["author"].get("isBot") is True else None,
                     turn_id=str(message["id"]) if "id" in message else None,
                 )

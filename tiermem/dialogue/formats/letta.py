@@ -14,10 +14,11 @@ from typing import Any
 from pagestore import Turn
 from tiermem.dialogue.error_location import listing, objects, record
 from tiermem.dialogue.formats.memories import fact_turn, session_name
-from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, moment
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.messages import turn_of
+from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 
 _BY = "letta"
@@ -73,7 +74,7 @@ def _message(message: object) -> Turn | None:
     turn = turn_of({**{key: message.get(key) for key in ("role", "name", "content")}, "tool_calls": calls})
     if not turn.text.strip():
         return None
-    said_at = moment(message.get("created_at"))
+    said_at = parse_time(message.get("created_at"))
     return replace(turn, text=turn.text.strip(), said_at=said_at, metadata={"from": _BY})
 
 

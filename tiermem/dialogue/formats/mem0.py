@@ -26,9 +26,10 @@ from tiermem.dialogue.formats.memories import (
     read_memories,
     session_name,
 )
-from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, moment
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone
 from tiermem.dialogue.interface import VERSION_OF, Conversation
 from tiermem.dialogue.messages import turn_of
+from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 
 _BY = "mem0"
@@ -79,7 +80,7 @@ def _read_message(role: object, who: object, words: object, at: object, known: M
         "id": name if isinstance(name, str) else None,
         "metadata": {"from": _BY, **fields},
     }
-    return replace(turn_of(message), said_at=moment(at))
+    return replace(turn_of(message), said_at=parse_time(at))
 
 
 def _of_database(source: DialogueSource) -> Iterator[tuple[str, Turn | None]]:

@@ -12,10 +12,11 @@ from typing import Any
 
 from pagestore import Turn
 from tiermem.dialogue.error_location import record
-from tiermem.dialogue.formats.source import DialogueSource, alone, moment
+from tiermem.dialogue.formats.source import DialogueSource, alone
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession
 from tiermem.dialogue.metadata import metadata_in
+from tiermem.dialogue.times import parse_time
 from tiermem.dialogue.turns_file import json_lines
 from tiermem.errors import InvalidInput
 
@@ -66,7 +67,7 @@ def fact_turn(by: str, text: object, *, name: object, at: object, known: Mapping
     """
     if not isinstance(text, str):
         raise InvalidInput("a memory without a text")
-    said_at = moment(at)
+    said_at = parse_time(at)
     if not text.strip():
         return None
     return Turn(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from pagestore import Turn
 from tiermem.dialogue.date_order import DateOrder
 from tiermem.dialogue.identity import identify_turns
 from tiermem.dialogue.interface import Conversation, DialogueSession, Format
-from tiermem.dialogue.times import parse_time
 from tiermem.dialogue.turns_file import load_json
 from tiermem.errors import InvalidInput
 from tiermem.text.secrets import SecretFilter
@@ -118,11 +116,6 @@ def by_day(chat: str, turns: Iterable[Turn], title: str | None) -> tuple[Dialogu
 def join_texts(parts: Iterable[object]) -> str:
     """What a message holds, a line a piece: those of the parts that are texts, and not empty."""
     return "\n".join(part for part in parts if isinstance(part, str) and part)
-
-
-def moment(value: object) -> datetime | None:
-    """The moment a time stamp of an export writes, `None` where there is none."""
-    return parse_time(value)
 
 
 def title_of(value: object) -> str | None:

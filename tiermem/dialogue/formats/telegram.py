@@ -18,11 +18,11 @@ from tiermem.dialogue.formats.source import (
     alone,
     by_day,
     join_texts,
-    moment,
     title_of,
 )
 from tiermem.dialogue.identity import chat_id
 from tiermem.dialogue.interface import Conversation, DialogueSession
+from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 
 _KINDS = ("media_type", "photo", "file", "location_information", "poll", "contact_information")
@@ -69,7 +69,7 @@ def _turns(chat: Mapping[str, Any]) -> Iterator[Turn]:
                     metadata={**_metadata(message), **({"forwarded_by": sender} if is_forwarded else {})},
                     speaker=str(author) if is_forwarded else sender,
                     text=words,
-                    said_at=moment(message.get("date")),
+                    said_at=parse_time(message.get("date")),
                     role="system" if message.get("type") == "service" else None,
                     turn_id=str(message["id"]) if "id" in message else None,
                 )

@@ -23,9 +23,10 @@ from tiermem.dialogue.formats.memories import (
     read_entries,
     session_name,
 )
-from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone, moment
+from tiermem.dialogue.formats.source import DialogueSource, FormatReader, alone
 from tiermem.dialogue.interface import Conversation
 from tiermem.dialogue.metadata import metadata_in
+from tiermem.dialogue.times import parse_time
 from tiermem.errors import InvalidInput
 
 _BY = "zep"
@@ -86,7 +87,7 @@ def _read_turns(entry: Entry) -> Iterator[Turn]:
     content, name = entry.get("content"), entry.get("uuid")
     if not isinstance(content, str) or not isinstance(name, str):
         raise InvalidInput("neither an edge nor an episode nor a message")
-    at = moment(entry.get("reference_time") or entry.get("valid_at") or entry.get("created_at"))
+    at = parse_time(entry.get("reference_time") or entry.get("valid_at") or entry.get("created_at"))
     fields = {key: entry.get(key) for key in ("name", "source_description") if entry.get(key)}
     metadata = metadata_in({"from": _BY, **fields} if "source" in entry else {"from": _BY})
     for number, (who, role, words) in enumerate(_speakers(entry, content), start=1):

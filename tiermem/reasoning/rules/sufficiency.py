@@ -82,6 +82,11 @@ def holds_detail(question: Question, best: ScoredSentence) -> bool:
     return True
 
 
+async def gate(question: Question, evidence: Sequence[Evidence]) -> Decision:
+    """Judge by terms, people and the kind of detail asked for. Nothing recalled escalates."""
+    return assess(question, evidence)
+
+
 def assess(question: Question, evidence: Sequence[Evidence]) -> Decision:
     """ANSWER when the evidence states what is asked, else ESCALATE; the score is the coverage."""
     seen = features(question, evidence)

@@ -21,7 +21,7 @@ from eval.research.training.router.router_reward import reward
 from eval.research.training.router.rows import Row
 from eval.research.training.router.signals import signals
 from eval.types import QuestionId
-from tiermem.reasoning.rules.route import gate
+from tiermem.reasoning.rules.sufficiency import gate
 from tiermem.text.question import Question
 
 SEEDS: Final = (0, 1, 2)
