@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: help demo test test-quick test-postgres test-times shape explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http plugin torture bench eval eval-qa train docs metadata constraints lint-deploy test-image release check fix clean
+.PHONY: help demo test test-quick test-postgres test-times shape explore coverage test-3.12 test-3.13 test-small-model test-browser test-adapters test-http plugin torture bench eval eval-qa verify-figures train docs metadata constraints lint-deploy test-image release check fix clean
 
 # Python keeps what it has compiled, also where the environment says not to: without it, every process compiles all.
 unexport PYTHONDONTWRITEBYTECODE
@@ -148,6 +148,9 @@ eval-qa: $(VENV)/.installed  ## set up, then the tables of lines without a model
 	$(EVAL) qa longmemeval --data $(LME) --out $(RUNS)/qa-longmemeval --resume --concurrency 2 --threads 1 --precision int8 \
 	  --questions $(HAYSTACKS) --systems tiermem
 	$(EVAL) report $(RUNS)/qa-locomo $(RUNS)/qa-locomo-recorded $(RUNS)/qa-longmemeval --out $(RUNS)/qa
+
+verify-figures: $(VENV)/.installed  ## check that tables with figures in the README and two pages are those of docs/results
+	$(BIN)/python -m tests.figures
 
 # PyTorch for the processor alone; where PyPI's own is the one with CUDA it takes gigabytes: TORCH= names an index.
 TORCH ?= --extra-index-url https://download.pytorch.org/whl/cpu

@@ -307,19 +307,10 @@ def report_command(
         Path | None, typer.Option("--out", help="Where report.md and report.html go (the first run).")
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Print every table, with intervals.")] = False,
-    page: Annotated[
-        Path | None, typer.Option("--page", help="Write the tables into the blocks of this Markdown page.")
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute the report again from what runs recorded."""
     _show(runs, out or runs[0], full=full, as_json=as_json)
-    if page is not None:
-        from eval.folder import RunFolder
-        from eval.report import fill_page, report
-
-        reports = {run.name: report(RunFolder.open(run)) for run in runs}
-        page.write_text(fill_page(page.read_text(encoding="utf-8"), reports), encoding="utf-8")
 
 
 @app.command("audit")

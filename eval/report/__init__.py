@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from eval.folder import Manifest, RunFolder
 from eval.report import answers, epochs, retrieval
-from eval.report.render import fill_page, markdown, page, terminal
+from eval.report.render import markdown, page, terminal
 from eval.report.values import Report
 
-__all__ = ["Report", "fill_page", "markdown", "page", "report", "terminal"]
+__all__ = ["Report", "markdown", "page", "report", "terminal"]
 
 
 def report(folder: RunFolder) -> Report:

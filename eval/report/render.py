@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
 from eval.report.values import Chart, Report, Table
-from tiermem.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _ASSETS: Final = Path(__file__).parent / "assets"
-_UNSAID: Final = ("none", "defaults")
-"""Facts that a page leaves out."""
-_BEGIN: Final = re.compile(r"<!-- begin (\S+): ([^<>\n]+) -->\n")
-_END: Final = "<!-- end -->"
 
 
 def terminal(report: Report, *, full: bool = False) -> list[RenderableType]:
@@ -52,42 +46,12 @@ def markdown(reports: Sequence[Report]) -> str:
     for report in reports:
         parts.append(f"# {report.title}\n")
         parts.append("".join(f"- {name}: {_cell(value)}\n" for name, value in report.facts.items()))
-        parts += [f"## {table.title}\n\n{_markdown_table(table)}" for table in report.tables]
+        parts += [f"## {table.title}\n\n{markdown_table(table)}" for table in report.tables]
     return "\n".join(parts)
 
 
-def fill_page(text: str, reports: Mapping[str, Report]) -> str:
-    """Write the tables of runs, by name, into a page of which the rest is written by hand.
-
-    A block is what is between `<!-- begin RUN: TITLE; TITLE -->` and `<!-- end -->`. It receives the facts of
-    the run and the tables whose titles begin so; blocks of other runs stay as they are. `InvalidInput` names
-    a title that the run has not, or a run that the page has not.
-    """
-    blocks = [begin for begin in _BEGIN.finditer(text) if begin[1] in reports]
-    missing = reports.keys() - {begin[1] for begin in blocks}
-    if missing:
-        raise InvalidInput(f"the page has no block of {', '.join(map(repr, sorted(missing)))}")
-    parts, at = [], 0
-    for begin in blocks:
-        parts += [text[at : begin.end()], _block(reports[begin[1]], begin[2])]
-        at = text.find(_END, begin.end())
-        if at < 0:
-            raise InvalidInput(f"the block of {begin[1]!r} has no {_END!r}")
-    return "".join([*parts, text[at:]])
-
-
-def _block(report: Report, titles: str) -> str:
-    facts = [f"{name}: {_cell(value)}" for name, value in report.facts.items() if value not in _UNSAID]
-    parts = [f"\n{'. '.join(facts)}.\n"]
-    for wanted in titles.split("; "):
-        tables = [table for table in report.tables if table.title.startswith(wanted)]
-        if not tables:
-            raise InvalidInput(f"{report.title} has no table {wanted!r}")
-        parts += [f"**{table.title}**\n\n{_markdown_table(table)}" for table in tables]
-    return "\n".join(parts) + "\n"
-
-
-def _markdown_table(table: Table) -> str:
+def markdown_table(table: Table) -> str:
+    """Render a table without its title, with its notes below."""
     head = f"| {' | '.join(map(_cell, table.columns))} |"
     rule = f"| {' | '.join(['---'] + ['---:'] * (len(table.columns) - 1))} |"
     rows = (f"| {' | '.join(map(_cell, row))} |" for row in table.rows)

@@ -15,13 +15,12 @@ import pytest
 from eval.folder import RunFolder
 from eval.judge import ByWords
 from eval.metrics.intervals import estimate
-from eval.report import Report, fill_page, markdown, page, report, terminal
+from eval.report import Report, markdown, page, report, terminal
 from eval.report.charts import HEIGHT, LETTER, Mark, lines, pareto, scatter, stacked
-from eval.report.values import Table, interval, number, quantile, share
+from eval.report.values import interval, number, quantile, share
 from eval.runner import qa, replay, retrieval
 from eval.types import Case, Grade, LabelledQuestion, Reply
 from tests.eval import tiny
-from tiermem.errors import InvalidInput
 from tiermem.reasoning import engine_named
 
 MODES = ["tiermem", "tiermem:summary", "tiermem:raw", "tiermem:no-links", "bm25", "full"]
@@ -161,37 +160,6 @@ def test_markdown_and_terminal_hold_every_table(answers: Report) -> None:
     text = markdown([found])
     assert all(f"## {table.title}" in text for table in found.tables)
     assert len(terminal(found, full=True)) > len(terminal(found))
-
-
-def small_report() -> Report:
-    tables = [
-        Table(title=f"{title} (n=2)", columns=("System", "Acc."), rows=(("bm25", ".5"),))
-        for title in ("Answers", "Cost", "Abstaining")
-    ]
-    facts = {"Code": "1a2b3c", "Settings": "defaults", "Profile": "none", "Machine": "2 cores"}
-    return Report(title="tiny: qa", facts=facts, tables=tuple(tables), charts=(), questions=(), numbers={})
-
-
-def test_tables_are_written_into_the_blocks_of_a_page_and_the_rest_stays() -> None:
-    other = "<!-- begin two: Abstaining -->\nof another run\n<!-- end -->\n"
-    text = f"# By hand\n\n<!-- begin one: Cost; Answers -->\nold\n<!-- end -->\n\n{other}"
-    written = fill_page(text, {"one": small_report()})
-    assert written == (
-        "# By hand\n\n<!-- begin one: Cost; Answers -->\n\nCode: 1a2b3c. Machine: 2 cores.\n\n"
-        "**Cost (n=2)**\n\n| System | Acc. |\n| --- | ---: |\n| bm25 | .5 |\n\n"
-        "**Answers (n=2)**\n\n| System | Acc. |\n| --- | ---: |\n| bm25 | .5 |\n\n"
-        f"<!-- end -->\n\n{other}"
-    )
-    assert fill_page(written, {"one": small_report()}) == written
-
-
-def test_a_block_that_cannot_be_written_is_refused_by_name() -> None:
-    with pytest.raises(InvalidInput, match="no block of 'two'"):
-        fill_page("<!-- begin one: Cost -->\n<!-- end -->", {"two": small_report()})
-    with pytest.raises(InvalidInput, match="block of 'one' has no '<!-- end -->'"):
-        fill_page("<!-- begin one: Cost -->\n", {"one": small_report()})
-    with pytest.raises(InvalidInput, match="no table 'Prices'"):
-        fill_page("<!-- begin one: Prices -->\n<!-- end -->", {"one": small_report()})
 
 
 def test_pictures_are_valid_and_name_every_series() -> None:
