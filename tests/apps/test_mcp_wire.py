@@ -355,9 +355,9 @@ def test_what_the_guide_has_one_paste_starts_the_server() -> None:
     guide = (EXAMPLES.parent / "docs" / "guide" / "mcp.md").read_text()
     pasted = [json.loads(block) for block in re.findall(r"```text\n(\{.*?)```", guide, re.DOTALL)]
     servers = [one.get("mcpServers") or one["servers"] for one in pasted]
-    added = re.findall(r"^claude mcp add tiermem -- \S+ (.*)$", guide, re.MULTILINE)
+    added = re.findall(r"^claude mcp add tiermem -- (?:uvx --from \S+ )?\S+ (.*)$", guide, re.MULTILINE)
     args = [*(one["tiermem"]["args"] for one in servers), *(line.split() for line in added)]
-    assert len(args) == 4
+    assert len(args) == 5
     program = get_command(app)
     for words in args:
         assert words[0] == "mcp"
