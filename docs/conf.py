@@ -23,6 +23,8 @@ html_theme = "furo"
 html_title = f"TierMem {release}"
 html_copy_source = False
 html_show_copyright = False
+html_static_path = ["static"]
+html_css_files = ["pages.css"]
 
 default_role = "py:obj"  # a name in a docstring's backticks leads to where it is described, if anywhere
 nitpicky = True

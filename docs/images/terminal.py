@@ -24,9 +24,12 @@ _THEME = TerminalTheme(
         (110, 112, 116),
     ],
 )
+_READABLE = {"33m": "38;2;128;92;0m", "2m": "37m", "2;": ""}
+"""Yellow and dim letters are hard to read on this background: the codes that replace theirs."""
 _FRAME = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">
 <style>.{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
-font-size: {char_height}px; line-height: {line_height}px; }} {styles}</style>
+font-size: {char_height}px; line-height: {line_height}px; }} {styles}
+@media (prefers-color-scheme: dark) {{ svg {{ filter: invert(.94) hue-rotate(180deg); }} }}</style>
 <defs><clipPath id="{unique_id}-clip-terminal">
 <rect width="{terminal_width}" height="{terminal_height}"/></clipPath>{lines}</defs>
 <rect width="{width}" height="{height}" rx="8" fill="#fafaf8" stroke="#dddddd"/>
@@ -37,7 +40,8 @@ font-size: {char_height}px; line-height: {line_height}px; }} {styles}</style>
 
 def draw(shown: str, name: str) -> str:
     """The picture of what a terminal shows, with its colours; `name` keeps its styles apart from others'."""
-    shown = shown.replace("\033[33m", "\033[38;2;128;92;0m")  # as letters, yellow is hardly to be read here
+    for code, readable in _READABLE.items():
+        shown = shown.replace(f"\033[{code}", f"\033[{readable}")
     console = Console(record=True, width=WIDTH + 1, file=io.StringIO(), force_terminal=True)
     console.print(Text.from_ansi(shown))
     return console.export_svg(theme=_THEME, code_format=_FRAME, title="", unique_id=name)
