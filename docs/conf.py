@@ -2,6 +2,7 @@
 
 import re
 from importlib.metadata import version as installed
+from pathlib import Path
 from typing import Any, NewType
 
 from docutils import nodes
@@ -25,6 +26,9 @@ html_copy_source = False
 html_show_copyright = False
 html_static_path = ["static"]
 html_css_files = ["pages.css"]
+html_favicon = "../tiermem/apps/http/page/icon.svg"
+html_search_scorer = str(Path(__file__).with_name("search_scorer.js"))
+pygments_dark_style = "a11y-dark"
 
 default_role = "py:obj"  # a name in a docstring's backticks leads to where it is described, if anywhere
 nitpicky = True

@@ -1,4 +1,4 @@
-"""Pictures of the documentation are dark where it is: a few pages are built with `docs/conf.py`."""
+"""Search and pictures of the documentation work in a browser: a few pages are built with `docs/conf.py`."""
 
 import shutil
 import subprocess
@@ -10,7 +10,9 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {
-    "index.md": "# Home\n\n![Terminal](ask.svg)\n\n![Chart](chart.svg)\n",
+    "index.md": "# Home\n\n```{toctree}\n:glob:\n\n*/*\n```\n\n![Terminal](ask.svg)\n\n![Chart](chart.svg)\n",
+    "decisions/0001-bicycles.md": "# Bicycles\n\nBicycles are kept. Only here: tandem.\n",
+    "guide/riding.md": "# To ride\n\nAmong much else, bicycles are mentioned.\n",
 }
 
 
@@ -35,6 +37,20 @@ def page(browser: Any) -> Any:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
     yield context.new_page()
     context.close()
+
+
+def titles_found(page: Any, built: Path, query: str) -> list[str]:
+    """The titles that the built search lists, in order."""
+    page.goto(f"{(built / 'search.html').as_uri()}?q={query}")
+    page.wait_for_function("document.querySelector('.search-summary')?.innerText.includes('finished')")
+    return [str(title) for title in page.locator("ul.search li a").all_inner_texts()]
+
+
+def test_decisions_are_found_after_all_other_pages(page: Any, built: Path) -> None:
+    found = titles_found(page, built, "bicycles")
+    assert {*found[:2]} == {"Home", "To ride"}
+    assert {*found[2:]} == {"Bicycles"}
+    assert titles_found(page, built, "tandem") == ["Bicycles"]
 
 
 @pytest.mark.parametrize("name", ["ask", "chart"])
