@@ -14,7 +14,7 @@ from tests.text.test_long_runs import RUNS
 from tiermem.index.features import count_terms, turn_features
 from tiermem.index.testing import page_with
 from tiermem.model import EXTRACT
-from tiermem.text import page_literals
+from tiermem.text import omissions
 from tiermem.text.long_runs import shorten_runs
 
 SHAPES = {
@@ -48,7 +48,7 @@ def test_encoded_data_is_kept_and_neither_searched_nor_summarised(
     assert any("Heron" in unit.text for unit in units)
     assert not [unit.text for unit in units if RUNS[run][100:160] in unit.text]
     assert max(len(unit.text) for unit in units) < 200
-    literals = [literal for page in pages for literal in page_literals(page)]
+    literals = [literal for page in pages for literal in omissions(page, ())]
     assert len(literals) < 40
     assert "Kiln cold" in memory.search("kiln cold", limit=3, kind="turns")[0].text
 

@@ -89,7 +89,7 @@ class Embeds(HashEmbedder):
 
 
 SUMMARISING = ("engine.distil",)
-LINKING = ("tiermem.writing.distil." + name for name in ("link", "omissions", "page_literals", "proof_rank"))
+LINKING = ("tiermem.writing.distil." + name for name in ("link", "omissions_and_count", "proof_rank"))
 INDEXING = ("embedder", "tiermem.writing.projection.turn_entries", "tiermem.index.base.turn_features")
 ASKING = (
     "engine.compose",
@@ -102,8 +102,7 @@ ASKING = (
 )
 ERASING = (
     "tiermem.writing.erase.fingerprints",
-    "tiermem.writing.closure.omissions",
-    "tiermem.writing.closure.page_literals",
+    "tiermem.writing.closure.omissions_and_count",
 )
 
 
@@ -275,9 +274,8 @@ def test_a_page_that_is_set_aside_can_be_erased_and_its_reason_goes_with_it(
         assert answers(memory, *(session for session in PAGES if session != bad))
 
 
-@pytest.mark.parametrize("name", ["omissions", "page_literals"])
 def test_of_a_record_that_nobody_can_tell_apart_from_what_goes_nothing_stays(
-    monkeypatch: pytest.MonkeyPatch, name: str
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def breaks(*given: object) -> None:
         raise ValueError("odd")
@@ -286,7 +284,7 @@ def test_of_a_record_that_nobody_can_tell_apart_from_what_goes_nothing_stays(
     with opened("", Step()) as memory:
         tell(memory, "bees")
         memory.flush()
-        monkeypatch.setattr(f"tiermem.writing.closure.{name}", breaks)
+        monkeypatch.setattr("tiermem.writing.closure.omissions_and_count", breaks)
         receipt = memory.erase(session="bees", reason="asked for")
         assert receipt.leftovers.clean
         assert texts(memory) == expected | {"bees": set()}

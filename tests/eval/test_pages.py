@@ -1,19 +1,14 @@
 """Pages of results have the headings, columns, rows, sentences and commands of what writes them today."""
 
-import json
 import re
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from eval.cli import app
-from tiermem.embedding.hashed import HashEmbedder
 
 DOCS = Path(__file__).parents[2] / "docs"
 _FIGURE = re.compile(r"\.?\d+(?:[.,]\d+)*|–(?= %)")
@@ -46,63 +41,13 @@ def commands(page: str, module: str = "eval") -> list[list[str]]:
     return [shlex.split(command) for command in shown]
 
 
-def invoke(*arguments: str) -> None:
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 0, result.output
-
-
-@contextmanager
-def hashed_embedder(*_: object) -> Iterator[HashEmbedder]:
-    yield HashEmbedder()
-
-
-@pytest.fixture(autouse=True)
-def _small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No weights are needed, and commands find the files that they name in the working directory."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("eval.arrange.opened_embedder", hashed_embedder)
-
-
-def write_locomo() -> None:
-    said = [
-        ("Ann", "I adopted a rescue dog called Biscuit."),
-        ("Bo", "My sister Ingrid moved from Lisbon to Oslo yesterday."),
-    ]
-    turns = [
-        {"speaker": who, "dia_id": f"D1:{at}", "text": text} for at, (who, text) in enumerate(said, start=1)
-    ]
-    asked = [
-        {"question": "Who moved?", "answer": "Ingrid", "evidence": ["D1:2"], "category": category}
-        for category in range(1, 5)
-    ]
-    conversation = {"speaker_a": "Ann", "speaker_b": "Bo", "session_1": turns}
-    conversation["session_1_date_time"] = "1:56 pm on 8 May, 2023"
-    case = {"sample_id": "conv-1", "conversation": conversation, "qa": asked}
-    Path("locomo_dev7.json").write_text(json.dumps([case]))
-
-
-def test_the_tables_of_runs_are_outlined_as_the_report_writes_them() -> None:
-    write_locomo()
-    text = (DOCS / "compare.md").read_text()
-    page = Path("docs/compare.md")
-    page.parent.mkdir(parents=True)
-    page.write_text(text)
-    shown = commands(text)
-    report = next(command for command in shown if command[0] == "report")
-    for command in shown:
-        if command[-2] == "--out" and command[-1] in report:
-            invoke(*command)
-    invoke(*report)
-    assert outline(page.read_text()) == outline(text)
-
-
 @pytest.mark.parametrize(
     "page", [DOCS / "compare.md", *sorted((DOCS / "results").glob("*.md"))], ids=lambda page: page.stem
 )
 def test_every_command_of_a_page_is_accepted(page: Path) -> None:
     group: Any = get_command(app)
     text = page.read_text()
-    inline = [shlex.split(command) for command in re.findall(r"`tiermem eval ([^`]+)`", text)]
+    inline = [shlex.split(command) for command in re.findall(r"`(?:tiermem|python -m) eval ([^`]+)`", text)]
     for command, *arguments in [*commands(text), *inline]:
         if "…" not in arguments:
             group.commands[command].make_context(command, arguments)

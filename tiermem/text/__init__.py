@@ -1,7 +1,7 @@
 """Normalising, cutting, dating and comparing text: pure functions that judge nothing."""
 
 from tiermem.text.dates import DateMention, parse_iso, resolve_dates
-from tiermem.text.literals import Source, literals, omissions, page_literals, unsupported_literals
+from tiermem.text.literals import Source, literals, omissions, omissions_and_count, unsupported_literals
 from tiermem.text.normalise import fold_text, normalise
 from tiermem.text.readings import is_negated
 from tiermem.text.words import (
@@ -24,7 +24,7 @@ __all__ = [
     "literals",
     "normalise",
     "omissions",
-    "page_literals",
+    "omissions_and_count",
     "parse_iso",
     "resolve_dates",
     "search_stems",

@@ -280,11 +280,18 @@ def omissions(page: Page, unit_texts: Iterable[str]) -> tuple[str, ...]:
     64 % of the literals (3.2 of 8.8 a page are lost) and 71 % of the rare words (2.5 of 8.8), of all content
     words 46 %. Of the rare words lost 2.8 % are in an expected answer.
     """
-    kept, has_names = _UnitWords(list(unit_texts)), not _is_german(page)
+    return omissions_and_count(page, unit_texts)[0]
+
+
+def omissions_and_count(page: Page, unit_texts: Iterable[str]) -> tuple[tuple[str, ...], int]:
+    """The `omissions` of a page, and how many literals and rare words it has that a unit could keep."""
+    units, has_names = _UnitWords(list(unit_texts)), not _is_german(page)
     turns = (line.turn for line in page.lines if line.turn is not None)
-    return tuple(
-        dict.fromkeys(text for turn in turns for text in kept.missing_literals(turn, has_names=has_names))
-    )
+    is_kept: dict[str, bool] = {}
+    for turn in turns:
+        for text, kept in units.compare_literals(turn, has_names=has_names):
+            is_kept[text] = is_kept.get(text, True) and kept
+    return tuple(text for text, kept in is_kept.items() if not kept), len(is_kept)
 
 
 class _UnitWords:
@@ -298,34 +305,27 @@ class _UnitWords:
         self._dates = {(kept.first, kept.last) for text in units for kept in resolve_dates(text, None)}
         self._denied = [frozenset(map(stem, words(text))) for text in units if is_negated(text)]
 
-    def missing_literals(self, turn: Turn, *, has_names: bool) -> Iterator[str]:
-        """The literals and rare words of a turn that no unit keeps, names only with `has_names`."""
+    def compare_literals(self, turn: Turn, *, has_names: bool) -> Iterator[tuple[str, bool]]:
+        """The literals and rare words of a turn, names only with `has_names`; whether a unit keeps each."""
         said = blank_runs(turn.text)
         found = literals(said, turn.said_at)
-        yield from (f"number: {number}" for number in sorted(found.numbers - self._numbers))
+        for number in sorted(found.numbers):
+            yield f"number: {number}", number in self._numbers
         for mention in found.dates:
-            if not self._has_date(mention):
-                yield f"date: {mention.text.rstrip('.')}"
+            yield f"date: {mention.text.rstrip('.')}", self._has_date(mention)
         for name in found.names if has_names else ():
             stems = {stem(word) for word in words(name)}
-            if stems - self._stems and stems - COMMON:
-                yield f"name: {name}"
+            if stems - COMMON:
+                yield f"name: {name}", stems <= self._stems
         for word in _plain_words(turn.speaker, said, found):
-            if stem(word) not in self._stems:
-                yield f"word: {word}"
+            yield f"word: {word}", stem(word) in self._stems
         for text in found.negations:
-            if not _repeats_denied(text, self._denied):
-                yield f"negation: {text}"
+            yield f"negation: {text}", _repeats_denied(text, self._denied)
 
     def _has_date(self, mention: DateMention) -> bool:
         """Whether a unit holds the days of a date or its words."""
         days = any(first <= mention.first and mention.last <= last for first, last in self._dates)
         return days or any(f" {' '.join(words(mention.text))} " in text for text in self._texts)
-
-
-def page_literals(page: Page) -> tuple[str, ...]:
-    """Every literal and rare word that a unit of `page` could keep, in the words of `omissions`."""
-    return omissions(page, ())
 
 
 def _is_german(page: Page) -> bool:

@@ -33,7 +33,7 @@ from tiermem.ledger.kind import Past
 from tiermem.ledger.kinds import kind_of
 from tiermem.model import Claim, SummaryUnit, Term
 from tiermem.proof import in_words_of, is_still_supported, stems_of_turns
-from tiermem.text import omissions, page_literals
+from tiermem.text import omissions_and_count
 from tiermem.text.fingerprints import Fingerprints
 from tiermem.text.withheld import withheld
 from tiermem.text.words import stems
@@ -80,8 +80,7 @@ class ErasedTurns:
 
     def lost_on(self, page_id: PageId, texts: Sequence[str]) -> tuple[tuple[str, ...], int]:
         """The literals of a page, as it will be, that some texts do not keep; and how many it has."""
-        page = self.after(page_id)
-        return omissions(page, texts), len(page_literals(page))
+        return omissions_and_count(self.after(page_id), texts)
 
     def _importance_left(self, unit: SummaryUnit, left: SummaryUnit) -> float:
         """The unit's importance; where it may be that of a turn that goes, what the turns left tell."""

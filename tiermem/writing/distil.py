@@ -33,7 +33,7 @@ from tiermem.model import (
 )
 from tiermem.proof import link, only_concluded, proof_rank
 from tiermem.reasoning.interface import Engine
-from tiermem.text import omissions, page_literals
+from tiermem.text import omissions_and_count
 from tiermem.trust import DEFAULT_TRUST, TrustLevels
 from tiermem.writing.extract import extract, extract_turn, imported_facts
 from tiermem.writing.importance import importance_of
@@ -77,15 +77,16 @@ async def distil(
                 units=made.units_on(page.id),
                 rejected=tuple(made.rejected) if at == 0 else (),
                 worded=made.worded if at == 0 else 0,
-                omissions=omissions(page, [unit.text for unit in made.units_on(page.id)]),
+                omissions=lost,
                 made_by=EXTRACT if claims is None else engine.name,
                 prompts=tuple(meter.prompts),
                 usage=meter.total() if at == 0 else Usage(),
-                literals=len(page_literals(page)),
+                literals=count,
                 beside=tuple(other.id for other in pages if other is not page),
                 open_id=opened_as(page.space, page),
             )
             for at, page in enumerate(pages)
+            for lost, count in [omissions_and_count(page, [unit.text for unit in made.units_on(page.id)])]
         )
 
     # Linking is pure and takes milliseconds a claim: questions asked meanwhile do not wait for a whole page.
@@ -114,15 +115,15 @@ async def redistil(
 
     def link_claims() -> Redistilled:
         made = prove_claims([page], claims, made_by=engine.name, trust=trust)
-        texts = [unit.text for unit in (*kept, *made.units.values())]
+        lost, count = omissions_and_count(page, [unit.text for unit in (*kept, *made.units.values())])
         return Redistilled(
             page_id=page.id,
             units=tuple(made.units.values()),
             rejected=tuple(made.rejected),
             worded=made.worded,
             hints=hints,
-            omissions=omissions(page, texts),
-            literals=len(page_literals(page)),
+            omissions=lost,
+            literals=count,
             made_by=engine.name,
             prompts=tuple(meter.prompts),
             usage=meter.total(),

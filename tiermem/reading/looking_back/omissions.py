@@ -13,7 +13,7 @@ from tiermem.errors import InvalidInput
 from tiermem.ledger import EVERYTHING_SEEN, Loss, Visibility
 from tiermem.model import Rejected, SummaryUnit
 from tiermem.reading.interface import ReadsLedger
-from tiermem.text import omissions, page_literals
+from tiermem.text import omissions_and_count
 from tiermem.text.taken_back import without
 
 
@@ -141,13 +141,14 @@ async def _rejected_claims(ledger: ReadsLedger, page: PageId, sees: Visibility) 
 
 def _of_page(ledger: ReadsLedger, page: Page, sees: Visibility) -> PageOmissions:
     units: tuple[SummaryUnit, ...] = tuple(filter(sees.unit, ledger.tier1.units_of_page(page.id)))
+    lost, count = omissions_and_count(page, [unit.text for unit in units])
     first = next(loss for loss in ledger.tier1.losses if loss.page_id == page.id)
     return PageOmissions(
         page_id=page.id,
         session=page.session,
         number=page.number,
-        literals=len(page_literals(page)),
-        lost=omissions(page, [unit.text for unit in units]),
+        literals=count,
+        lost=lost,
         lost_at_first=first.lost,
         redistilled=ledger.tier1.pages[page.id].redistilled,
     )
