@@ -110,7 +110,12 @@ def _check_sums(data: bytes) -> None:
     sums = _sums_of(last)
     if rest or sums is None:
         where = f"line {len(lines) + 1}" if not rest else f"line {len(lines) + 2}"
-        raise Malformed(Damage(where=f"{where} (the checksums at the end)", what="it is altered or cut off"))
+        raise Malformed(
+            Damage(
+                where=f"{where} (the checksums at the end)",
+                what="it is altered or cut off, or this is no bundle",
+            )
+        )
     names = list(_names(lines))
     broken = [
         Damage(where=f"line {n} ({names[n - 1]})", what="its checksum does not agree: it was altered")
