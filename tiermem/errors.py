@@ -298,7 +298,8 @@ def _place(error: Exception) -> str:
             if file.is_relative_to(package):
                 own = f"{file.relative_to(package.parent)}:{frame.lineno} in {frame.name}"
                 return own if called is None else f"{_line_of(called)}, called at {own}"
-        called = frame
+        if "anyio" not in file.parts:  # a function in a worker thread is called by anyio
+            called = frame
     return _line_of(frames[-1]) if frames else "an unknown place"
 
 

@@ -8,9 +8,12 @@ import pytest
 
 from tests.api.conftest import DIALOGUE, OpenMemory, tell
 from tests.llm.server import CutOff, Empty, Hang, ModelServer, Refuse, Request, Say, Status
-from tiermem.errors import ModelRefused, ModelUnavailable
+from tiermem import Engine
+from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable, Unexpected
 from tiermem.llm import ModelOptions, OpenAIModel
-from tiermem.model import Budget
+from tiermem.llm.interface import Call
+from tiermem.model import Budget, Evidence
+from tiermem.reasoning import Question
 
 QUESTION = "How much did the new roof cost?"
 _LINE = re.compile(r"^\[[^\]]*\] ([^:]+): (.+)$", re.MULTILINE)
@@ -186,3 +189,28 @@ def test_nothing_said_is_lost_while_the_model_is_gone(open_memory: OpenMemory) -
         memory.ask(QUESTION)
     assert memory.flush().pending == 2
     assert memory.stats().turns == len(DIALOGUE)
+
+
+@pytest.mark.unexpected
+def test_an_error_in_a_function_that_is_the_model_names_the_line_that_raised_it(
+    open_memory: OpenMemory,
+) -> None:
+    def unplugged(call: Call) -> str:
+        raise ConnectionError("the cable is out")
+
+    memory = open_memory(engine="model", model=unplugged, distil="deferred")
+    tell(memory)
+    with pytest.raises(Unexpected, match=r"ConnectionError at test_by_model\.py:\d+ in unplugged, called at"):
+        memory.ask(QUESTION)
+
+
+def test_an_engine_that_composes_no_draft_is_an_error_that_names_what_it_gave(
+    open_memory: OpenMemory,
+) -> None:
+    async def compose(question: Question, evidence: tuple[Evidence, ...]) -> str:
+        return "chicken"
+
+    memory = open_memory(engine=Engine(name="own", compose=compose))  # type: ignore[arg-type]
+    tell(memory)
+    with pytest.raises(InvalidInput, match="'compose' gave str, which must be a `Draft`"):
+        memory.ask(QUESTION)

@@ -86,8 +86,8 @@ async def ask_typed(
         return second
     raise MalformedReply(
         f"{model.model_for(role)!r} did not answer {prompt.id!r} in form, also when asked again: "
-        f"{second.problem}{_excerpt(second.text or first.text)}; check that base_url is right "
-        "(it usually ends in '/v1') and that the model can reply in JSON"
+        f"{second.problem}{_excerpt(second.text or first.text)}; check that the model can "
+        "reply in JSON and that base_url, if one is named, is right (it usually ends in '/v1')"
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from anyio import to_thread
 
 from pagestore import Page, PageId, Span
-from tiermem.errors import BudgetExceeded, shown
+from tiermem.errors import BudgetExceeded, InvalidInput, shown
 from tiermem.model import (
     AnswerSupport,
     Check,
@@ -210,10 +210,13 @@ class Composer:
         compose = self._asking.engine.compose
         assert compose is not None  # noqa: S101  (nothing is worded without it)
         try:
-            return await compose(self._asking.question, evidence)
+            draft = await compose(self._asking.question, evidence)
         except BudgetExceeded as error:
             self._note(str(error), "lines as they were said")
             return replace(ABSTAINED, missing=str(error))
+        if not isinstance(draft, Draft):
+            raise InvalidInput(f"the engine's 'compose' gave {type(draft).__name__}, which must be a `Draft`")
+        return draft
 
     async def _statement(
         self, draft: Draft, cited: Sequence[EvidenceItem], pages: Mapping[PageId, Page]
