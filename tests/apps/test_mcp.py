@@ -331,6 +331,7 @@ async def test_what_is_refused_is_told_to_the_model(
             "argument 'query' is not valid: input should be a valid string; "
             "argument 'limit' is not valid: input should be greater than or equal to 1",
         ),
+        ("feedback", {"outcome": "success"}, "name what is judged: either answer_id or unit_ids"),
         (
             "feedback",
             {"outcome": "success", "unit_ids": [1, 2, 3, "u1:a", 5, 6]},

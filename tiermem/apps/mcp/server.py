@@ -455,6 +455,8 @@ class _Tools:
         output: Annotated[str | None, Field(description="What you made of it: who is credited.")] = None,
     ) -> dict[str, Any]:
         """Say how an answer or facts turned out. It changes what is known of them, and no words."""
+        if (answer_id is None) == (unit_ids is None):
+            raise InvalidInput("name what is judged: either answer_id or unit_ids")
         judged = await self._memory.feedback(
             answer_id, sources=unit_ids, outcome=outcome, output=output, by="assistant"
         )
