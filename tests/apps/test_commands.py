@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -519,6 +520,33 @@ def test_search_sees_dates_from_when_it_is_asked(tmp_path: Path, asked_at: str, 
     assert as_json(tmp_path / "memory", *question)["results"][0]["said_at"].startswith(day)
 
 
+def test_signals_count_the_answers_that_cite_a_unit(tmp_path: Path) -> None:
+    store = tmp_path / "memory"
+    tiermem(store, "ingest", str(chat_file(tmp_path)))
+    unit = as_json(store, "remember", "The spare key hangs in the shed.")["unit"]["id"]
+    assert re.search(r"cited by +0 answers", tiermem(store, "signals", unit).stdout)
+    tiermem(store, "ask", "Where does the spare key hang?")
+    assert re.search(r"cited by +1 answer,", tiermem(store, "signals", unit).stdout)
+
+
+def test_arguments_are_named_in_capitals_as_in_the_documentation() -> None:
+    for command, argument in (("ask", "{QUESTION}"), ("trail", "{UNIT_ID}"), ("audit", "[ANSWER_ID]")):
+        assert argument in CliRunner().invoke(app, [command, "--help"]).stdout
+
+
+def test_a_bundle_for_an_older_checkpoint_holds_for_it(tmp_path: Path) -> None:
+    store, bundle, kept = tmp_path / "memory", tmp_path / "bundle.json", tmp_path / "checkpoint.json"
+    tiermem(store, "ingest", str(chat_file(tmp_path)))
+    tiermem(store, "checkpoint", "--out", str(kept))
+    tiermem(store, "ask", "What does Pixel eat?")
+    tiermem(store, "audit", "--bundle", str(bundle), "--checkpoint", str(kept))
+    checked = CliRunner().invoke(app, ["verify-bundle", str(bundle), "--checkpoint", str(kept)])
+    assert checked.exit_code == 0, checked.output
+    unbound = CliRunner().invoke(app, ["verify-bundle", str(kept)])
+    assert unbound.exit_code == 3
+    assert "or this is no bundle" in " ".join(unbound.stdout.split())
+
+
 # real processes
 
 
@@ -538,6 +566,31 @@ def test_a_pipe_into_ingest_and_out_of_ask(tmp_path: Path) -> None:
     assert failed.returncode == 1
     assert failed.stderr.startswith("error: ")
     assert failed.stderr.count("\n") == 1
+
+
+def test_a_terminal_shows_the_answer_before_it_waits_for_the_index(tmp_path: Path) -> None:
+    store = tmp_path / "memory"
+    tiermem(store, "ingest", str(chat_file(tmp_path)))
+    shutil.rmtree(store / "index")
+    ours, theirs = os.openpty()
+    asks = ["from tiermem.apps.cli import main; main()", "ask", "What does Pixel eat?", "--store", str(store)]
+    with subprocess.Popen([sys.executable, "-c", *asks], stdout=theirs, stderr=theirs) as asking:
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # how the end of a terminal is read
+            while part := os.read(ours, 4096):
+                shown += part
+    os.close(ours)
+    assert asking.returncode == 0
+    written = shown.decode()
+    order = [
+        "default: opening",
+        "asking",
+        "Pixel eat?",
+        "default: closing, once index and summaries are done",
+    ]
+    places = [written.index(one) for one in order]
+    assert places == sorted(places)
 
 
 def test_a_second_process_on_the_same_space_is_told_who_has_it(tmp_path: Path) -> None:
@@ -644,7 +697,7 @@ def test_a_model_that_never_replies_in_form_is_an_error_of_one_line(
         monkeypatch.setenv("TIERMEM_MODEL", "small")
         server.then(reply, reply)
         result = tiermem(tmp_path / "memory", "ask", "What is the dog called?", code=1)
-    assert "check that base_url is right" in result.stderr
+    assert "base_url, if one is named, is right" in result.stderr
     assert len(server.requests) == 2
 
 

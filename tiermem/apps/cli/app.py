@@ -117,7 +117,11 @@ def load(name: str) -> Any:
     function = getattr(module, plain)
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
     alone.command(name)(with_options(function))
-    return get_command(alone)
+    made = get_command(alone)
+    for one in made.params:
+        if one.param_type_name == "argument" and one.name is not None:
+            one.metavar = one.metavar or one.name.upper()  # as it is written in `docs/commands.md`
+    return made
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:

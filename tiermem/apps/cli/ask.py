@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from tiermem.apps.cli import options
 from tiermem.apps.cli.group import remark
 from tiermem.apps.present.answers import answer_rows, next_step, said_lines, tokens
 from tiermem.apps.present.as_json import plain
+from tiermem.apps.present.progress import show_activity
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.steps import describe_step
 from tiermem.apps.present.tables import numbered_table, pairs, plural
@@ -45,21 +47,22 @@ def ask(
     """
     at_most, keywords = options.limits(budget), filters.keywords()
     with place.look(engine=engine, read_only=read_only) as memory:
-        answer = memory.ask(
-            question,
-            mode=mode,
-            as_of=options.moment("--as-of", as_of),
-            budget=at_most,
-            on_step=_tell if steps else None,
-            **keywords,
+        with nullcontext() if steps else show_activity("asking"):
+            answer = memory.ask(
+                question,
+                mode=mode,
+                as_of=options.moment("--as-of", as_of),
+                budget=at_most,
+                on_step=_tell if steps else None,
+                **keywords,
+            )
+            cost = reading_cost(memory, answer)
+            titles = titles_by_session(memory)
+        further = _next_steps(question, answer, place)
+        output.show(
+            plain(answer),
+            lambda: (_answer(answer, cost, titles), *further) if further else _answer(answer, cost, titles),
         )
-        cost = reading_cost(memory, answer)
-        titles = titles_by_session(memory)
-    further = _next_steps(question, answer, place)
-    output.show(
-        plain(answer),
-        lambda: (_answer(answer, cost, titles), *further) if further else _answer(answer, cost, titles),
-    )
 
 
 def _tell(step: AskStep) -> None:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 import tiermem
 from tiermem.apps.cli import options
+from tiermem.apps.present.progress import show_activity
 from tiermem.text.unicode import show_controls
 
 MaxTokens = Annotated[int, typer.Option(min=0, help="What the block may take at most.")]
@@ -26,8 +27,9 @@ def context(
     """Print what memory holds for a question as a block for a prompt: no model is asked."""
     keywords = filters.keywords()
     with place.look(read_only=read_only) as memory:
-        found = memory.context(question, max_tokens=max_tokens, **keywords)
-    show_context(found, output)
+        with show_activity("searching"):
+            found = memory.context(question, max_tokens=max_tokens, **keywords)
+        show_context(found, output)
 
 
 def show_context(found: tiermem.Context, output: options.Output) -> None:

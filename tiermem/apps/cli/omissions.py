@@ -10,6 +10,7 @@ from rich.text import Text
 
 import tiermem
 from tiermem.apps.cli import options
+from tiermem.apps.present.progress import show_activity
 from tiermem.apps.present.tables import short, table
 from tiermem.apps.present.terminal import when
 from tiermem.text.unicode import show_controls
@@ -29,7 +30,7 @@ def omissions(
     looking: options.Looking,
 ) -> None:
     """Say what the summaries lost: numbers, dates, names, negations and rare words no unit keeps."""
-    with place.open(read_only=True) as memory:
+    with place.open(read_only=True) as memory, show_activity("reading pages"):
         report = memory.omissions(page and options.page_named(memory, page), session=session)
     looking.show(
         {"literals": report.literals, "lost": report.lost, "rate": report.rate, "report": report},

@@ -11,7 +11,7 @@ import math
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ import tiermem
 from pagestore.errors import Locked
 from tiermem.apps.cli.group import remark
 from tiermem.apps.present.as_json import print_json
+from tiermem.apps.present.progress import show_activity
 from tiermem.apps.present.terminal import out, program
 from tiermem.errors import IndexLocked, InvalidInput
 from tiermem.model import Budget
@@ -131,9 +132,10 @@ class SpaceOptions:
     def open(self, *, engine: EngineName = "local", read_only: bool = False) -> Opened:
         """The memory, which must exist. Without the name of a space: the only one, or the default one."""
         space = _only_space(self.store) if self.space is None else self.space
-        memory = tiermem.open(
-            self.store.address, space=space, engine=engine, read_only=read_only, create=False
-        )
+        with show_activity(f"{space}: opening"):
+            memory = tiermem.open(
+                self.store.address, space=space, engine=engine, read_only=read_only, create=False
+            )
         return as_agent(memory, self.agent)
 
     def look(self, *, engine: EngineName = "local", read_only: bool) -> Opened:
@@ -247,15 +249,16 @@ class Looking(Output):
     ] = False
 
 
-def as_agent(memory: tiermem.Memory, agent: str | None) -> Opened:
-    """The memory, or as an agent sees it; it is closed with either."""
-    return memory if agent is None else _seen_by(memory, agent)
-
-
 @contextmanager
-def _seen_by(memory: tiermem.Memory, agent: str) -> Iterator[tiermem.Memory]:
-    with memory:
-        yield memory.as_agent(agent)
+def as_agent(memory: tiermem.Memory, agent: str | None) -> Iterator[tiermem.Memory]:
+    """The memory, or as an agent sees it; it is closed with either, which may take as long as indexing."""
+    with ExitStack() as closing, memory:
+        try:
+            yield memory if agent is None else memory.as_agent(agent)
+        finally:
+            closing.enter_context(
+                show_activity(f"{memory.space}: closing, once index and summaries are done")
+            )
 
 
 def answer_named(memory: tiermem.Memory, written: str | None) -> str:

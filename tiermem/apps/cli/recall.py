@@ -11,6 +11,7 @@ from rich.text import Text
 import tiermem
 from tiermem.apps.cli import options
 from tiermem.apps.cli.search import results
+from tiermem.apps.present.progress import show_activity
 from tiermem.apps.present.titles import titles_by_session
 from tiermem.text.unicode import show_controls
 
@@ -40,19 +41,20 @@ def recall(
     """Find what was said on a topic, also in some time alone, by meaning, by words or both."""
     keywords = filters.keywords()
     with place.look(read_only=read_only) as memory:
-        found = memory.recall(
-            topic,
-            limit=limit,
-            kind=kind,
-            strategy=strategy,
-            timeframe=timeframe,
-            about=about,
-            **keywords,
+        with show_activity("searching"):
+            found = memory.recall(
+                topic,
+                limit=limit,
+                kind=kind,
+                strategy=strategy,
+                timeframe=timeframe,
+                about=about,
+                **keywords,
+            )
+            titles = titles_by_session(memory)
+        output.show(
+            found, lambda: (results(found.items, titles) if found.items else "nothing found", *_notes(found))
         )
-        titles = titles_by_session(memory)
-    output.show(
-        found, lambda: (results(found.items, titles) if found.items else "nothing found", *_notes(found))
-    )
 
 
 def _notes(found: tiermem.Recollection) -> tuple[RenderableType, ...]:

@@ -10,7 +10,7 @@ import typer
 
 import tiermem
 from tiermem.apps.cli import options
-from tiermem.apps.present.progress import progress
+from tiermem.apps.present.progress import progress, show_activity
 from tiermem.apps.present.tables import figures_table
 from tiermem.storage import StorePlace
 
@@ -61,7 +61,7 @@ def _rebuilt(store: StorePlace, spaces: Sequence[str]) -> tuple[Rebuilt, ...]:
 def _rebuilt_space(store: StorePlace, space: str) -> Rebuilt:
     """Take one space out of the index and put it in again."""
     with (
-        progress(f"{space}: indexing", "entries"),
+        show_activity(f"{space}: indexing"),
         tiermem.open(store.address, space=space, engine="local", create=False) as memory,
     ):
         stats = memory.reindex()

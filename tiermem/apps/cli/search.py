@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tiermem.apps.cli import options
+from tiermem.apps.present.progress import show_activity
 from tiermem.apps.present.tables import page_ids, short, table
 from tiermem.apps.present.terminal import when
 from tiermem.apps.present.titles import title_suffix, titles_by_session
@@ -32,10 +33,11 @@ def search(
     """Find summaries, turns or pages by meaning and by words; a "phrase" in quotation marks exactly."""
     keywords = filters.keywords()
     with place.look(read_only=read_only) as memory:
-        found = memory.search(query, limit=limit, kind=kind, **keywords)
-        titles = titles_by_session(memory)
-    shown = {"query": query, "kind": kind, "results": found}
-    output.show(shown, lambda: results(found, titles) if found else "nothing found")
+        with show_activity("searching"):
+            found = memory.search(query, limit=limit, kind=kind, **keywords)
+            titles = titles_by_session(memory)
+        shown = {"query": query, "kind": kind, "results": found}
+        output.show(shown, lambda: results(found, titles) if found else "nothing found")
 
 
 def results(found: Sequence[Evidence], titles: Mapping[str, str]) -> Table:

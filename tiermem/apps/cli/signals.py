@@ -9,7 +9,7 @@ from rich.table import Table
 
 import tiermem
 from tiermem.apps.cli import options
-from tiermem.apps.present.tables import pairs
+from tiermem.apps.present.tables import pairs, plural
 from tiermem.apps.present.terminal import when
 
 
@@ -32,7 +32,7 @@ def _in_words(found: tiermem.Signals) -> Table:
     return pairs(
         [
             ("importance", f"{found.importance:.2f}"),
-            ("cited by", f"{found.uses} answers{last}"),
+            ("cited by", f"{plural(found.uses, 'answer')}{last}"),
             ("weight", f"{found.weight:+.2f}"),
             ("said", when(found.said_at)),
             ("tier", found.tier),

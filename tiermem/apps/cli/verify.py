@@ -13,6 +13,7 @@ from rich.text import Text
 from pagestore import Checkpoint, VerifyReport
 from tiermem.apps.cli import checkpoint_files, options
 from tiermem.apps.cli.group import EXIT_DAMAGE
+from tiermem.apps.present.progress import show_activity
 from tiermem.apps.present.tables import table
 from tiermem.errors import InvalidInput
 from tiermem.signing import verify_signature
@@ -38,7 +39,7 @@ def verify(
     known = _trusted_checkpoints(against, key)
     reports = []
     for place in places.each():
-        with place.open(read_only=True) as memory:
+        with place.open(read_only=True) as memory, show_activity(f"{memory.space}: verifying"):
             reports.append(memory.verify(known.get(memory.space)))
     if save is not None:
         checkpoint_files.write_checkpoints(save, [report.checkpoint for report in reports])

@@ -42,6 +42,16 @@ def progress(what: str, unit: str, *, size: int = 1, then: str = "") -> Iterator
         yield report
 
 
+@contextmanager
+def show_activity(what: str) -> Iterator[None]:
+    """A line on stderr while the block runs: what is done, and for how long; gone when it ends."""
+    columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}"), bars.TimeElapsedColumn())
+    console = err()
+    with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as line:
+        line.add_task(show_controls(what), total=None)
+        yield
+
+
 class _Rate(bars.ProgressColumn):
     """Things a second."""
 
