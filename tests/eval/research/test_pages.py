@@ -2,6 +2,8 @@
 
 import json
 import lzma
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,13 @@ from typer.testing import CliRunner
 from eval.research.cli import app
 from eval.research.ear import facts, ranks
 from tests.eval.test_datasets import lme
-from tests.eval.test_pages import DOCS, commands, hashed_embedder, outline
+from tests.eval.test_pages import DOCS, commands, outline
+from tiermem.embedding.hashed import HashEmbedder
+
+
+@contextmanager
+def hashed_embedder(*_: object) -> Iterator[HashEmbedder]:
+    yield HashEmbedder()
 
 
 @pytest.fixture(autouse=True)
