@@ -27,6 +27,8 @@ from tests.pagestore.bundles import (
 )
 from tests.pagestore.faults.flips import store_misses
 
+GOLDEN = Path(__file__).parent / "golden" / "bundle-2.json"
+"""A bundle with whole pages, as the first version that was kept wrote it."""
 DATA = {whole: encode(bundle(whole_pages=whole)) for whole in (False, True)}
 
 
@@ -58,6 +60,12 @@ def test_a_bundle_reads_back_as_it_was_written() -> None:
     for data in DATA.values():
         assert encode(decode(data)) == data
         assert json.loads(data)["answer"]["text"] == "No chicken."
+
+
+def test_a_bundle_of_an_earlier_version_holds_and_is_written_the_same_way_today() -> None:
+    data = GOLDEN.read_bytes()
+    assert verify_bundle(data).ok
+    assert encode(decode(data)) == data
 
 
 def test_every_answer_of_a_log_has_a_bundle_that_holds() -> None:
