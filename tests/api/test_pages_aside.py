@@ -24,7 +24,7 @@ from tests.writing.parts import GARDEN, S1, DictIndex, Rules
 from tests.writing.parts import opened as ledger_opened
 from tiermem.apps.cli.app import app
 from tiermem.embedding.hashed import HashEmbedder
-from tiermem.errors import Unexpected
+from tiermem.errors import InvalidInput, Unexpected
 from tiermem.ledger import Ledger
 from tiermem.reasoning import Engine
 from tiermem.text.question import Question
@@ -379,15 +379,23 @@ async def gives_text(question: Question, evidence: Any) -> Any:
     return "It is in Leipzig."
 
 
-@pytest.mark.parametrize("compose", [raises, gives_text])
+@pytest.mark.parametrize(
+    ("compose", "error", "message"),
+    [
+        (raises, Unexpected, r"Error at .*tiermem/reading"),
+        (gives_text, InvalidInput, "gave str, which must be a `Draft`"),
+    ],
+)
 @pytest.mark.parametrize("pages", [1, 4, 90])
-def test_an_engine_that_always_raises_hides_no_page(compose: Any, pages: int, tmp_path: Path) -> None:
+def test_an_engine_that_always_raises_hides_no_page(
+    compose: Any, error: type[Exception], message: str, pages: int, tmp_path: Path
+) -> None:
     engine = Engine(name="own", free=True, compose=compose)
     with tiermem.open(tmp_path / "store", engine=engine, embedder=HashEmbedder()) as memory:
         for number in range(pages):
             memory.add(f"The bank of branch {number} is in Leipzig.", speaker="Ann", session=f"s{number}")
         memory.flush()
-        with pytest.raises(Unexpected, match=r"Error at .*tiermem/reading"):
+        with pytest.raises(error, match=message):
             memory.ask("Where is the bank?")
         assert memory.stats().pages_aside == 0
         assert len(memory.search("bank", kind="turns", limit=pages)) == pages
