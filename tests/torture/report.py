@@ -162,7 +162,10 @@ _FOOT = """## What the rows are, and are not
   on it was cut while it was summarised; the first summary counts.
   A full run at `6ed292d8`, beside other heavy work, found one space whose index in the database did not hold
   the turns of its log after a flush. The run of this page and 25 runs of a tenth of it, which looked
-  for it, did not; it is not explained.
+  for it, did not; it is not explained. Since `91e7cc1f` the harness names which turns are missing or too
+  many, and what the flush left undone, as an index that is locked. A run at `b054cebe`, with ten other
+  processes on the cores, went through 360 of 400 disturbances without a violation; in the last share the
+  writers stored nothing within the two minutes that it waits for them, so it is no row of this page.
 - Retries, `Retry-After` and deadlines are tested against a loopback server in `tests/llm/test_openai.py`;
   `failing-model` shows that nothing is lost or doubled when they have run out.
 - LazyFS, an independent file system for lost writes, was not mounted: neither it nor `fusermount` is
