@@ -552,6 +552,10 @@ OWN: dict[str, Callable[[str], dict[str, Any]]] = {
         "supported": {"dog"},
         "is_dated": False,
     },
+    "tiermem.dialogue.formats.tags.tagged_parts": lambda text: {
+        "text": "".join(f"<b>{text[at : at + 40]}" for at in range(0, len(text), 40)),
+        "opening": re.compile(r"<\w+>"),
+    },
     "tiermem.salience.attribute.credit_shares": lambda text: {
         "cited": [UnitId("u1:x")],
         "in_view": {UnitId("u1:y"): text},

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tiermem.dialogue.formats.agent_turns import mapping_in, text_in
-from tiermem.dialogue.formats.tags import text_in_tag
+from tiermem.dialogue.formats.tags import tagged_parts, text_in_tag
 
-_SURROUNDING = re.compile(r"<(ide_[a-z_]+|system-reminder)>.*?</\1>", re.DOTALL)
-"""What the program puts before and after the words of the person."""
-_SHELL_OUTPUT = re.compile(r"<bash-(stdout|stderr)>(.*?)</bash-\1>", re.DOTALL)
+_SURROUNDING = re.compile(r"<(?:ide_[a-z_]+|system-reminder)>")
+"""The first tags around what the program puts before and after the words of the person."""
+_SHELL_OUTPUT = re.compile(r"<bash-(?:stdout|stderr)>")
 _OF_PROGRAMS = {
     "<local-command-": "output of a command of the agent",
     "<task-notification>": "notice of a task",
@@ -58,7 +58,7 @@ def program_text(text: str) -> str | None:
 
 def own_words(text: str) -> str:
     """A text without what the program put before and behind the words."""
-    around = [(one.start(), one.end()) for one in _SURROUNDING.finditer(text)]
+    around = [(one.start, one.end) for one in tagged_parts(text, _SURROUNDING)]
     start, end = 0, len(text)
     for first, behind in around:
         if not text[start:first].strip():
@@ -73,7 +73,7 @@ def shell_output(text: str) -> str:
     """What the shell of the person printed; nothing of any other text."""
     if not text.lstrip().startswith("<bash-"):
         return ""
-    return "\n".join(one[2].strip() for one in _SHELL_OUTPUT.finditer(text) if one[2].strip())
+    return "\n".join(one.text for one in tagged_parts(text, _SHELL_OUTPUT) if one.text)
 
 
 def is_summary(text: str) -> bool:

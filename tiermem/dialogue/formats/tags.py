@@ -2,7 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggedPart:
+    """Where a tag begins and its end ends in a text, and the text in it, without blanks around it."""
+
+    start: int
+    end: int
+    text: str
+
+
+def tagged_parts(text: str, opening: re.Pattern[str]) -> Iterator[TaggedPart]:
+    """The parts of a text in tags whose first tag matches, in order; a tag is closed by its next end.
+
+    A tag without an end is passed over, and so is one within another.
+    """
+    behind, unclosed = 0, set[str]()
+    for tag in opening.finditer(text):
+        if tag.start() < behind or tag[0] in unclosed:
+            continue
+        closing = f"</{tag[0][1:]}"
+        end = text.find(closing, tag.end())
+        if end < 0:
+            unclosed.add(tag[0])
+        else:
+            behind = end + len(closing)
+            yield TaggedPart(start=tag.start(), end=behind, text=text[tag.end() : end].strip())
 
 
 def text_in_tag(text: str, tag: str) -> str | None:
