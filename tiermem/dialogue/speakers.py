@@ -114,9 +114,14 @@ def speakers_among(openings: Sequence[NameBeforeColon]) -> frozenset[str]:
         return frozenset(known)
     counts = Counter(_lower_name(one.name) for one in others)
     listed = _names_in_lists(openings)
-    return frozenset(
-        known | {_lower_name(one.name) for one in others if _is_speaker(one.name, counts, first)} - listed
-    )
+    # The first name may be a long text: it is looked at once.
+    are_labels, are_lower = _is_label(first), _is_lower(first)
+    speakers = {
+        _lower_name(one.name)
+        for one in others
+        if _is_speaker(one.name, counts, labels=are_labels, lower=are_lower)
+    }
+    return frozenset(known | speakers - listed)
 
 
 def is_one_of(name: str, speakers: Iterable[str]) -> bool:
@@ -152,13 +157,14 @@ def _lower_name(name: str) -> str:
     return " ".join(name.split()).lower()
 
 
-def _is_speaker(name: str, counts: Counter[str], first: str) -> bool:
+def _is_speaker(name: str, counts: Counter[str], *, labels: bool, lower: bool) -> bool:
+    """Whether a name is a speaker's in a file whose first name is a label, or in lower case."""
     folded, recurs = _lower_name(name), counts[_lower_name(name)] > 1
     if folded in _ROLES:
         return True
     if _is_label(name):
-        return recurs and _is_label(first)
-    return recurs or (folded not in RARE_NAMES and _is_short_name(name, lower=_is_lower(first)))
+        return recurs and labels
+    return recurs or (folded not in RARE_NAMES and _is_short_name(name, lower=lower))
 
 
 def _is_label(name: str) -> bool:
