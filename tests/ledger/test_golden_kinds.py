@@ -24,7 +24,7 @@ FILES = sorted(
 PAGE = "p1:" + "0" * 64
 
 
-def filled(hint: Any, name: str = "", within: tuple[Any, ...] = ()) -> Any:
+def make_value(hint: Any, name: str = "", within: tuple[Any, ...] = ()) -> Any:
     """A value of a type, in which every field has a value that is not its default.
 
     A type within itself is left out there.
@@ -32,15 +32,15 @@ def filled(hint: Any, name: str = "", within: tuple[Any, ...] = ()) -> Any:
     arguments = [one for one in get_args(hint) if one not in (NoneType, Ellipsis)]
     origin = get_origin(hint)
     if isinstance(hint, type) and is_dataclass(hint):
-        return _filled_class(hint, (*within, hint))
+        return _make_instance(hint, (*within, hint))
     if origin is Literal:
         return arguments[0]
     if origin in (tuple, frozenset):
-        return origin(filled(one, name, within) for one in arguments if one not in within)
+        return origin(make_value(one, name, within) for one in arguments if one not in within)
     if origin is Mapping:
-        return {filled(arguments[0], name, within): filled(arguments[1], name, within)}
+        return {make_value(arguments[0], name, within): make_value(arguments[1], name, within)}
     if arguments:  # a union, or `Annotated`
-        return None if arguments[0] in within else filled(arguments[0], name, within)
+        return None if arguments[0] in within else make_value(arguments[0], name, within)
     if hint is datetime:
         return datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
     plain = getattr(hint, "__supertype__", hint)
@@ -49,10 +49,10 @@ def filled(hint: Any, name: str = "", within: tuple[Any, ...] = ()) -> Any:
     return {bool: True, int: 7, float: 0.5}[plain]
 
 
-def _filled_class(made: Any, within: tuple[Any, ...]) -> Any:
+def _make_instance(made: Any, within: tuple[Any, ...]) -> Any:
     hints, values = get_type_hints(made, include_extras=True), {}
     for one in fields(made):
-        value = filled(hints[one.name], one.name, within)
+        value = make_value(hints[one.name], one.name, within)
         if value is not None and value == one.default:
             others = [choice for choice in get_args(hints[one.name]) if choice != value]
             value = others[0] if get_origin(hints[one.name]) is Literal else not value
@@ -62,7 +62,7 @@ def _filled_class(made: Any, within: tuple[Any, ...]) -> Any:
 
 def bodies() -> dict[str, Any]:
     """A body of each kind with every field filled, as it is written now."""
-    return {name: encode(filled(kind.entry)) for name, kind in KINDS.items()}
+    return {name: encode(make_value(kind.entry)) for name, kind in KINDS.items()}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -148,13 +148,13 @@ def test_no_times_whatever_raise(
     assert wait >= 0
 
 
-@given(told=pages, added=st.lists(moments, min_size=1, max_size=4), after=st.floats(0.1, 1e6))
+@given(turns_of=pages, added=st.lists(moments, min_size=1, max_size=4), after=st.floats(0.1, 1e6))
 def test_whoever_is_left_behind_is_so_by_each_turn_compared(
-    told: list[tuple[tuple[datetime | None, datetime | None], ...]],
+    turns_of: list[tuple[tuple[datetime | None, datetime | None], ...]],
     added: list[datetime | None],
     after: float,
 ) -> None:
-    opened = [said(f"s{n}", *((n, last) for _, last in turns[-1:])) for n, turns in enumerate(told)]
+    opened = [said(f"s{n}", *((n, last) for _, last in turns[-1:])) for n, turns in enumerate(turns_of)]
     ahead = said("new", *((1000 + n, moment) for n, moment in enumerate(added)))
     found = left_behind(opened, by=SessionId("new"), turns=ahead.turns, minutes=after)
     assert found == tuple(

@@ -110,8 +110,6 @@ def _before(said: Sequence[datetime], minutes: float) -> datetime | None:
 
 def _last_said(turns: Sequence[TurnTimes]) -> datetime | None:
     """When the newest of the turns that tell it was said."""
-    if turns and turns[-1].said_at is not None:
-        return turns[-1].said_at
     return next((turn.said_at for turn in reversed(turns) if turn.said_at is not None), None)
 
 
