@@ -32,6 +32,8 @@ def bench_command(
     from eval.bench.measure import Measured, measure
     from eval.bench.page import render_page, write_page
 
+    if page is not None:
+        page.parent.mkdir(parents=True, exist_ok=True)
     if postgres is not None:
         from eval.bench.scale import measure_stores, measure_writers, render_scale
 

@@ -101,6 +101,7 @@ def present(found: Reproduction, *, page_to: Path | None, as_json: bool) -> None
     if page_to is not None:
         from eval.folder import commit, machine
 
+        page_to.parent.mkdir(parents=True, exist_ok=True)
         page_to.write_text(page(found, machine=machine(), commit=commit()), encoding="utf-8")
     if as_json:
         from tiermem.apps.present.as_json import print_json

@@ -51,6 +51,13 @@ def test_the_page_has_a_row_a_measurement_and_pictures_on_logarithmic_axes(tmp_p
     assert y3 < y2 < y1 < BOTTOM
 
 
+def test_the_folder_of_the_page_is_made(tmp_path: Path) -> None:
+    page = tmp_path / "build" / "speed.md"
+    done = CliRunner().invoke(app, ["bench", "--engines", "fts5", "--sizes", "100", "--page", str(page)])
+    assert done.exit_code == 0, done.output
+    assert "| fts5 | 100 |" in page.read_text()
+
+
 def test_stores_and_writers_are_measured_in_postgresql_and_printed_as_json(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
