@@ -41,6 +41,8 @@ _NUMBERS = ("at", "ts", "h", "y", "z", "s", "g", "c", "t", "n", "_")
 """Fields of such values in other lines."""
 _LINES = ("tiermem.lines", "raw")
 """The table and column of a database that hold lines of logs."""
+_BATCH = 1_000_000
+"""Bytes of lines of a log that are looked through together."""
 _EMPTY = re.compile(rb"\0{64,}")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _WORD_ESCAPE = re.compile(rb"\\u(?!00[01])[0-9a-fA-F]{4}")
@@ -140,13 +142,12 @@ def scan_tables(values: Iterable[tuple[str, str, bytes]], words: Fingerprints) -
     """Look through values of a database for `words`; each comes with its table and column."""
     found: dict[str, set[str]] = {}
     read = 0
-    for table, column, value in values:
-        read += len(value)
+    for table, are_lines, batch in _batches(values):
+        read += sum(map(len, batch))
         phrases = found.setdefault(table, set())
-        there = set(_found_in(value, words))
+        there = set(_found_in(b"".join(batch), words, in_lines=are_lines))
         if lone := {phrase for phrase in there if is_lone(phrase)}:
-            is_line = (table, column) == _LINES
-            texts = _words_of_line(value) if is_line else ()
+            texts = (text for line in batch for text in _words_of_line(line)) if are_lines else ()
             there -= lone - {phrase for text in texts for phrase in words.found_in(text)}
         phrases |= there
     return LeftoverScan(
@@ -157,6 +158,23 @@ def scan_tables(values: Iterable[tuple[str, str, bytes]], words: Fingerprints) -
         silent=words.silent,
         kind="table",
     )
+
+
+def _batches(values: Iterable[tuple[str, str, bytes]]) -> Iterator[tuple[str, bool, list[bytes]]]:
+    """Lines of logs by the megabyte, and every other value by itself, each with its table."""
+    lines: list[bytes] = []
+    size = 0
+    for table, column, value in values:
+        if (table, column) != _LINES:
+            yield table, False, [value]
+            continue
+        lines.append(value if value.endswith(b"\n") else value + b"\n")
+        size += len(value)
+        if size >= _BATCH:
+            yield table, True, lines
+            lines, size = [], 0
+    if lines:
+        yield _LINES[0], True, lines
 
 
 def _found_in(data: bytes, words: Fingerprints, *, in_lines: bool = False) -> Iterator[str]:

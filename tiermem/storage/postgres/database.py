@@ -42,6 +42,8 @@ _RETRY_SECONDS = 1.0
 """After how long a connection that could not be made is asked for again."""
 _SHORT_WAIT = 0.25
 """How long a connection is waited for while the server is known to be down."""
+_ROWS_AT_A_TIME = 500
+"""Rows of a table that are looked through which the server sends at a time."""
 _MIGRATION_LOCK = 8_390_276_148_510_611
 """The advisory lock under which migrations run."""
 _FIND_TABLE: LiteralString = "SELECT FROM pg_tables WHERE schemaname = 'tiermem' AND tablename = 'migrations'"
@@ -136,6 +138,7 @@ class Database:
             connection.transaction(),
             connection.cursor("rows", binary=True) as cursor,
         ):
+            cursor.itersize = _ROWS_AT_A_TIME
             yield from cursor.execute(query, parameters)
 
     def begin(self, lock: str, *, is_long: bool = False) -> Transaction:
