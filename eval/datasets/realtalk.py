@@ -23,6 +23,16 @@ CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain"}
 _SESSION: Final = re.compile(r"session_(\d{1,9})")
 _EVIDENCE: Final = re.compile(r"D(\d{1,9})[:;](\d{1,9})(?:\s*-\s*D?(?:\d{1,9}:)?(\d{1,9}))?")
 _LONGEST_RANGE: Final = 50
+DATED_BY_SESSION: Final = "dated by its session"
+"""A question with a day in its words or its answer, and evidence of a later day than its session began on.
+
+Such days were counted from the beginning of the session: "06 Jan 2024" for "I called out of work today" of
+8 January.
+"""
+_DAY: Final = re.compile(
+    r"\b\d{1,2}(?:st|nd|rd|th)?[ .]+(?:of )?(?:\d\d\.|Jan|Feb|Nov|Dec)"
+    r"|\b(?:Jan|Feb|Nov|Dec)\w*\.? \d{1,2}(?:st|nd|rd|th)?\b"
+)
 
 
 class RealTalk:
@@ -60,16 +70,24 @@ class RealTalk:
         numbers = [int(key.removeprefix("session_")) for key, _ in read]
         self._defects["sessions not in order of time"] += numbers != sorted(numbers)
         places: dict[str, Passage] = {}
+        begun: dict[str, datetime] = {}
+        late: set[Passage] = set()
         sessions = []
         for at, (key, turns) in enumerate(read, start=1):
             session = SessionId(f"s{at:03d}")
             sessions.append(Session(id=session, turns=turns, started_at=turns[0].said_at))
-            for number, message in enumerate(content[key]):
-                places[message["dia_id"]] = Passage(session=session, start=number, end=number + 1)
+            for number, (message, turn) in enumerate(zip(content[key], turns, strict=True)):
+                here = Passage(session=session, start=number, end=number + 1)
+                places[message["dia_id"]] = here
+                assert turn.said_at is not None  # noqa: S101  # every message has a time
+                began_at = begun.setdefault(message["dia_id"].split(":")[0], turn.said_at)
+                if turn.said_at.date() > began_at.date():
+                    late.add(here)
         ended = sessions[-1].turns[-1].said_at if sessions else None
         questions = []
         for number, qa in enumerate(content["qa"]):
             evidence = self._evidence(qa.get("evidence", ()), places)
+            has_day = _DAY.search(f"{qa['question']} {qa['answer']}") is not None
             questions.append(
                 LabelledQuestion(
                     id=QuestionId(f"{name}#{number}"),
@@ -79,6 +97,7 @@ class RealTalk:
                     asked_at=ended,
                     evidence=evidence,
                     evidence_sessions=tuple(dict.fromkeys(turn.session for turn in evidence)),
+                    flags=frozenset({DATED_BY_SESSION} if has_day and not late.isdisjoint(evidence) else ()),
                 )
             )
         return Case(id=CaseId(name), sessions=tuple(sessions), questions=tuple(questions))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from eval.datasets import Beam, Languages, Newcomer, RealTalk, Statements
+from eval.datasets.realtalk import DATED_BY_SESSION
 from eval.types import Dataset, Passage
 from pagestore import SessionId
 from tiermem.errors import InvalidInput
@@ -71,6 +72,31 @@ def beam(folder: Path) -> None:
     }
     written(folder, "3/probing_questions.json", questions)
     written(folder, "3/topic.json", {})
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "is_flagged"),
+    [
+        ("When did Emi sail?", "On 21.01.2024", True),
+        ("When did Emi sail?", "21 January, 2024", True),
+        ("When did Emi sail?", "January 21st", True),
+        ("What did Emi do on 21 Jan 2024?", "She sailed", True),
+        ("What did Emi do?", "She sailed on a boat with 21 others", False),
+        ("May she sail?", "In 2024.", False),
+    ],
+)
+def test_a_day_counted_from_the_beginning_of_its_session_is_flagged(
+    tmp_path: Path, question: str, answer: str, is_flagged: bool
+) -> None:
+    content = chat("D1:2")
+    content["session_1"][1] = message(2, 22, "We sailed today!")
+    content["qa"][0] |= {"question": question, "answer": answer}
+    on_day = {"question": question, "answer": answer, "evidence": ["D1:1"], "category": 2}
+    content["qa"].append(on_day)
+    written(tmp_path, "Chat_1.json", content)
+    late, same_day = next(RealTalk(tmp_path).cases()).questions
+    assert (DATED_BY_SESSION in late.flags) == is_flagged
+    assert not same_day.flags
 
 
 def test_a_batch_is_a_session_and_messages_lose_what_they_were_made_from(tmp_path: Path) -> None:
