@@ -108,7 +108,7 @@ def router(share: Share) -> Outcome:
     return outcome
 
 
-_SAYS_SUFFICIENT = re.compile(r'"action"\s*:\s*"S"')
+_SAYS_SUFFICIENT = re.compile(r"""(["'])action\1\s*:\s*(["'])S\2""")
 
 
 async def _ask_router(share: Share, outcome: Outcome) -> None:
