@@ -175,7 +175,9 @@ def _differences(group: Group, systems: Mapping[str, Judged], ours: str) -> Tabl
         for measure, k in columns:
             value = _MEASURES[measure]
             gaps = [value(mine[record.question], k) - value(ranking, k) for record, ranking in shared]
-            gap = estimate(gaps, [record.case for record, _ in shared])
+            cases = [record.case for record, _ in shared]
+            is_one = len(set(cases)) == 1
+            gap = estimate(gaps, [record.question for record, _ in shared] if is_one else cases)
             sure = " *" if gap.low > 0 or gap.high < 0 else ""
             cells.append(f"{gap.mean:+.3f} [{gap.low:+.2f}, {gap.high:+.2f}]{sure}")
         rows.append((name, *cells))
@@ -183,7 +185,10 @@ def _differences(group: Group, systems: Mapping[str, Judged], ours: str) -> Tabl
         title=f"{TITLES[group]}: {ours} less each other system, question by question",
         columns=("Other system", *(f"{measure}@{k}" for measure, k in columns)),
         rows=tuple(rows),
-        notes=("* the 95 % interval of the paired difference does not hold zero.",),
+        notes=(
+            "* the 95 % interval of the paired difference does not hold zero. Whole conversations are drawn "
+            "together; of one alone, its questions.",
+        ),
         brief=False,
     )
 

@@ -15,11 +15,13 @@ import pytest
 from eval.folder import RunFolder
 from eval.judge import ByWords
 from eval.metrics.intervals import estimate
+from eval.records import Ranking, Retrieved
 from eval.report import Report, markdown, page, report, terminal
 from eval.report.charts import HEIGHT, LETTER, Mark, lines, pareto, scatter, stacked
+from eval.report.retrieval import tables
 from eval.report.values import interval, number, quantile, share
 from eval.runner import qa, replay, retrieval
-from eval.types import Case, Grade, LabelledQuestion, Reply
+from eval.types import Case, CaseId, Grade, LabelledQuestion, QuestionId, Reply
 from tests.eval import tiny
 from tiermem.reasoning import engine_named
 
@@ -126,6 +128,32 @@ async def test_retrieval_tables_name_every_cutoff_and_its_tokens(tmp_path: Path)
     differences = [table for table in found.tables if "less each other" in table.title]
     assert [row[0] for row in differences[0].rows] == ["bm25"]
     assert len(found.charts) == 3
+
+
+def retrieved(system: str, case: str, number: int, *, hits: tuple[int, ...]) -> Retrieved:
+    ranking = Ranking(level="turn", labels="evidence", targets=1, copies=1, hits=hits, tokens=(3, 9))
+    return Retrieved(
+        system=system, case=CaseId(case), question=QuestionId(f"q{number}"), category="all", text="?",
+        gold=("yes",), answerable=True, flags=(), rankings=(ranking,), evidence=(), shown=(), seconds=0.1,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("cases", [1, 10])
+def test_a_difference_within_one_conversation_has_the_interval_of_its_questions(cases: int) -> None:
+    """Four questions of ten are won and two lost: no difference that is sure."""
+    found, missed = (0, -1), (-1, 0)
+    ours = [found] * 4 + [missed] * 2 + [found] * 4
+    other = [missed] * 4 + [found] * 2 + [found] * 4
+    records = [
+        retrieved(system, f"c{number % cases}", number, hits=hits)
+        for system, rankings in (("tiermem", ours), ("bm25", other))
+        for number, hits in enumerate(rankings)
+    ]
+    (table,) = [one for one in tables(records) if "less each other" in one.title]
+    mean, low, high = map(float, re.findall(r"[+-]\d\.\d+", table.rows[0][1]))
+    assert mean == 0.2
+    assert low < 0 < high
+    assert not table.rows[0][1].endswith("*")
 
 
 @pytest.mark.anyio
