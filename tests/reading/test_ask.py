@@ -247,6 +247,58 @@ async def test_what_is_still_missing_is_planned_and_looked_up_among_turns() -> N
     assert world.judge.shown == []
 
 
+def meaning(*queries: str) -> tuple[Search, ...]:
+    return tuple(Search(kind="SEMANTIC", query=query) for query in queries)
+
+
+async def test_a_part_of_an_answer_that_names_look_ups_is_completed_without_a_plan() -> None:
+    world = await zoo("dog", "fish")
+    world.judge.drafts(
+        replace(partly("cats", 0, missing="others"), searches=meaning("a dog")),
+        replace(partly("cats, a dog", 0, 1, missing="others"), searches=meaning("A  DOG", "a fish")),
+        says("cats, a dog, a fish", 0, 1, 2),
+    )
+    outcome = await world.ask("How many cats?", recall_turns=1, look_turns=1)
+    assert outcome.findings is not None
+    assert [r.searches for r in outcome.findings.rounds] == [meaning("a dog"), meaning("a fish")]
+    assert outcome.composed.text == "cats, a dog, a fish"
+    assert (world.judge.planned, world.judge.known) == ([], [])
+    assert "Ann: I once saw a dog in the park" in texts(world.judge.composed[1])
+    assert "Ann: I once saw a fish in the park" in texts(world.judge.composed[2])
+
+
+async def test_an_abstention_that_names_look_ups_looks_for_the_question_too_and_is_not_widened_first() -> (
+    None
+):
+    world = await zoo("dog", "fish")
+    world.judge.drafts(replace(silence("the fish"), searches=meaning("a fish")), says("a fish, really?", 0))
+    question = "What did Bob say of the dog?"
+    outcome = await world.ask(question, recall_turns=1, look_turns=1)
+    assert (outcome.way, len(outcome.checks)) == ("researched", 1)
+    assert outcome.findings is not None
+    assert [r.searches for r in outcome.findings.rounds] == [meaning("a fish", question)]
+    assert {"fish", "dog"} <= {word for text in texts(world.judge.composed[1]) for word in text.split()}
+
+
+async def test_a_part_for_which_no_look_up_would_help_is_the_answer() -> None:
+    world = await zoo("dog")
+    world.judge.drafts(replace(partly("some cats", 0, missing="how many"), searches=()))
+    outcome = await world.ask("How many cats?", recall_turns=1)
+    assert (outcome.composed.text, len(world.judge.composed)) == ("some cats", 1)
+    assert outcome.findings is not None
+    assert [r.stop for r in outcome.findings.rounds] == ["nothing new to look up"]
+
+
+async def test_the_first_turns_of_all_look_ups_come_before_the_second_of_any() -> None:
+    world = await zoo("dog", "fish")
+    world.judge.drafts(
+        replace(partly("cats", 0, missing="more"), searches=meaning("dog", "fish")), says("cats", 0)
+    )
+    await world.ask("How many cats?", recall_turns=1, look_turns=2, widen_tokens=24)
+    first = {f"Ann: I once saw a {animal} in the park" for animal in ("dog", "fish")}
+    assert first <= set(texts(world.judge.composed[1]))
+
+
 async def test_it_is_looked_further_only_as_often_as_allowed() -> None:
     world = await zoo("dog", "fish", "bird", "horse")
     animals = ("dog", "fish", "bird", "horse")

@@ -287,6 +287,24 @@ def test_an_answer_says_what_it_misses_and_what_it_states(
     assert draft == Draft(text="2", cited=(0,), abstained=False, **expected)
 
 
+@pytest.mark.parametrize(
+    ("named", "searches"),
+    [
+        ({}, None),
+        ({"searches": None}, None),
+        ({"searches": []}, ()),
+        ({"searches": [" Ann: a cat ", " ", 3]}, (Search(kind="SEMANTIC", query="Ann: a cat"),)),
+    ],
+)
+@pytest.mark.parametrize("abstained", [False, True])
+def test_a_wording_names_look_ups_or_leaves_them_to_the_planner(
+    named: dict[str, Any], searches: tuple[Search, ...] | None, abstained: bool
+) -> None:
+    reply = {"answer": "A dog.", "cited": [0], "abstained": abstained, "complete": False}
+    draft = Asked(("compose", reply | named))("compose", Question("Which pets?", NOW), [EVIDENCE])
+    assert draft.searches == searches
+
+
 @pytest.mark.parametrize(("complete", "missing"), [(False, "the cat"), (True, "")])
 def test_an_abstention_states_nothing_and_says_what_is_missing_or_that_nothing_would_help(
     complete: bool, missing: str

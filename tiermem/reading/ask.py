@@ -146,15 +146,17 @@ class _QuestionRun:
     def strategies(self, first: _Step | None) -> tuple[Strategy, ...]:
         """How to look further, in order, where the answer does not suffice.
 
-        What a part of an answer misses is looked for among turns at once; where there is no answer yet, more
-        turns are read first. Pages are read where a router decided, and where they are asked for.
+        Where a wording is a part of an answer, or names look-ups, what it misses is looked for among turns at
+        once; else more turns are read first. Pages are read where a router decided, and where they are asked
+        for.
         """
         if self._asking.mode == "summary" or not self._asking.engine.looks_further:
             return ()
         if not self._fused or self._asking.mode != "router":
             return (PAGES,)
-        in_part = first is not None and first.composed.holds
-        return (TURNS,) if in_part else (WIDEN, TURNS)
+        is_part = first is not None and first.composed.holds
+        names_searches = first is not None and first.composed.searches is not None
+        return (TURNS,) if is_part or names_searches else (WIDEN, TURNS)
 
     async def look_further(self, strategy: Strategy, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The next step. If a model fails or the budget is spent, the latest answer is kept, with a note."""

@@ -23,6 +23,7 @@ from tiermem.model import (
     Degradation,
     Evidence,
     LinkedFact,
+    Search,
     Unproved,
 )
 from tiermem.proof import ONLY_CONCLUDED, link, proof_rank, without_words
@@ -77,6 +78,8 @@ class ComposedAnswer:
     read_tokens: int = 0
     complete: bool = True
     missing: str = ""
+    searches: tuple[Search, ...] | None = None
+    """What to look up for what is missing, where the wording says so."""
     statement: LinkedFact | None = None
     declined: str = ""
     probability: float | None = None
@@ -155,7 +158,7 @@ class Composer:
         text = replace_surrogates(draft.text).strip()
         if draft.abstained or not text:
             settled = draft.abstained and draft.complete
-            worded = replace(abstention(missing=_unknown(draft)), complete=settled)
+            worded = replace(abstention(missing=_unknown(draft)), complete=settled, searches=draft.searches)
         else:
             cited = [items[i] for i in dict.fromkeys(draft.cited) if 0 <= i < len(items)]
             if not cited:
@@ -190,6 +193,7 @@ class Composer:
             is_unmarked=grade.is_unmarked,
             complete=draft.complete,
             missing=draft.missing,
+            searches=draft.searches,
             probability=draft.probability,
             statement=None if _is_of_assistant((verdict,)) else await self._statement(draft, cited, pages),
             declined=_reason_to_decline(verdict, self._asking.options.unproved),

@@ -54,8 +54,9 @@ class Draft:
     complete where no search could change it (what is asked is said of somebody else). `statement` is what was
     found as one sentence that can be read alone, "" where there is none: memory may keep it once code has
     confirmed it.
-    `inferred` says that the answer is concluded from the evidence, not stated by it. `probability` is that
-    of its being right, from a calibration; `None` where there is none.
+    `inferred` says that the answer is concluded from the evidence, not stated by it. `searches` are what to
+    look up for what is missing, none where nothing would find it; `None` leaves that to `plan`. `probability`
+    is that of its being right, from a calibration; `None` where there is none.
     """
 
     text: str
@@ -65,6 +66,7 @@ class Draft:
     missing: str = ""
     statement: str = ""
     inferred: bool = False
+    searches: tuple[Search, ...] | None = None
     probability: float | None = None
 
     def __post_init__(self) -> None:

@@ -9,11 +9,11 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from tiermem.llm.interface import LanguageModel
-from tiermem.model import Evidence
+from tiermem.model import Evidence, Search
 from tiermem.reasoning.interface import Draft
 from tiermem.reasoning.model import prompt_text
 from tiermem.reasoning.model.asking import ask, shown_numbers
-from tiermem.reasoning.model.fields import CheckedReply, Texts, Words
+from tiermem.reasoning.model.fields import CheckedReply, KnownTexts, Texts, Words
 from tiermem.text.question import Question
 
 
@@ -28,6 +28,7 @@ class ComposeReply(CheckedReply):
     missing: Words = None
     counted: Texts = Field(default_factory=list)
     statement: Words = None
+    searches: KnownTexts = None
 
     @model_validator(mode="after")
     def _an_answer_has_words(self) -> ComposeReply:
@@ -70,8 +71,12 @@ def _draft(reply: ComposeReply, shown_pieces: int) -> Draft:
     text = reply.answer.strip()
     complete = not reply.abstained if reply.complete is None else reply.complete
     missing = "" if complete else reply.missing or ""
+    named = reply.searches
+    searches = None if named is None else tuple(Search(kind="SEMANTIC", query=words) for words in named)
     if reply.abstained:
-        return Draft(text=text, cited=(), abstained=True, complete=complete, missing=missing)
+        return Draft(
+            text=text, cited=(), abstained=True, complete=complete, missing=missing, searches=searches
+        )
     return Draft(
         text=text,
         cited=shown_numbers(reply.cited, shown_pieces),
@@ -80,4 +85,5 @@ def _draft(reply: ComposeReply, shown_pieces: int) -> Draft:
         missing=missing,
         statement=reply.statement or "",
         inferred=reply.inferred,
+        searches=searches,
     )

@@ -56,6 +56,11 @@ Words = Annotated[str | None, BeforeValidator(_words_or_unknown)]
 """Some text; `None` where there is none."""
 Texts = Annotated[list[str], BeforeValidator(_texts_or_none)]
 """Texts that are not empty; whatever else is given is left out."""
+KnownTexts = Annotated[
+    list[str] | None,
+    BeforeValidator(lambda value: _texts_or_none(value) if isinstance(value, list) else None),
+]
+"""The same; `None` where no list is given."""
 Quotes = Annotated[
     list[str],
     BeforeValidator(_as_list),
