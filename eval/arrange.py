@@ -45,11 +45,15 @@ from tiermem.embedding.minilm import MiniLMEmbedder, Precision
 from tiermem.errors import InvalidInput
 from tiermem.llm import OpenAIModel, load
 from tiermem.llm.endpoint import ModelOptions, Price
+from tiermem.llm.interface import LanguageModel
+from tiermem.llm.recording import RecordingModel
 from tiermem.llm.tokens import token_counter
 from tiermem.reasoning import Engine, by_model, engine_named
 from tiermem.reasoning.learned.factors import SHIPPED
 from tiermem.reasoning.learned.ordering import with_reader
 
+CALLS: Final = "calls.jsonl"
+"""The file of a run that has every call of a model, with its reply, under the hash of the call."""
 _PROMPTS: Final = ("distil", "route", "integrate", "plan", "compose", "select", "reconcile")
 
 
@@ -100,7 +104,7 @@ class Engines:
 
     name: str
     of: Callable[[CaseId], Engine]
-    model: OpenAIModel | None = None
+    model: LanguageModel | None = None
     reader: str = ""
 
 
@@ -313,7 +317,7 @@ def _recorded_engines(request: Request, others: Engine) -> Engines:
     return Engines(name=recorded({}, others).name, of=engine)
 
 
-def _judge(request: Request) -> tuple[Judge, OpenAIModel | None]:
+def _judge(request: Request) -> tuple[Judge, LanguageModel | None]:
     unknown = [style for style in request.judge_styles if style not in STYLES]
     if unknown:
         raise InvalidInput(f"no judge style {', '.join(map(repr, unknown))}; there are: {', '.join(STYLES)}")
@@ -325,12 +329,12 @@ def _judge(request: Request) -> tuple[Judge, OpenAIModel | None]:
     return ModelJudge(model, request.judge_styles or ("strict",)), model
 
 
-def _model(request: Request, name: str | None, otherwise: str) -> OpenAIModel:
-    """A model at the endpoint that the `TIERMEM_*` settings name."""
+def _model(request: Request, name: str | None, otherwise: str) -> RecordingModel:
+    """A model at the endpoint that the `TIERMEM_*` settings name; its calls are kept with the run."""
     if name is None:
         raise InvalidInput(f"{otherwise} (and TIERMEM_BASE_URL, unless it is OpenAI's)")
     settings = Settings()
-    return OpenAIModel(
+    model = OpenAIModel(
         name,
         base_url=settings.base_url,
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
@@ -343,6 +347,7 @@ def _model(request: Request, name: str | None, otherwise: str) -> OpenAIModel:
             concurrency=request.concurrency or settings.model_concurrency,
         ),
     )
+    return RecordingModel(model, request.out / CALLS)
 
 
 def _prices(file: Path | None) -> dict[str, Price]:

@@ -313,6 +313,35 @@ def report_command(
     _show(runs, out or runs[0], full=full, as_json=as_json)
 
 
+@app.command("official")
+def official_command(
+    folder: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Folder of a run of qa or retrieval over longmemeval.")
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", help="The file to write.")],
+    data: Annotated[
+        Path | None, typer.Option("--data", help="The data of the run; for a run of retrieval.")
+    ] = None,
+    system: Annotated[str, typer.Option(help="Whose results.")] = "tiermem",
+    documents: Annotated[
+        Literal["turn", "session"], typer.Option(help="What of a run of retrieval is read.")
+    ] = "turn",
+) -> None:
+    """Write what LongMemEval's own scripts read: answers for its judge, or what was found for its reader."""
+    from eval.folder import RunFolder
+    from eval.official import write_answers, write_found
+    from tiermem.errors import InvalidInput
+
+    run = RunFolder.open(folder)
+    if run.manifest.kind != "retrieval":
+        typer.echo(f"written: {out} ({write_answers(run, system, out)} answers)")
+    elif data is None:
+        raise InvalidInput("a run of retrieval needs --data, into which what was found is written")
+    else:
+        typer.echo(f"written: {out} ({write_found(run, data, system, documents, out)} questions)")
+
+
 @app.command("audit")
 def audit_command(
     context: typer.Context,

@@ -84,6 +84,8 @@ class Retrieved:
     """One search, averaged over the levels."""
     lines: tuple[bool, ...] = ()
     """Whether each of the first three turns shows the answer (`eval.metrics.lines`)."""
+    found: Mapping[Level, tuple[Passage, ...]] = field(default_factory=dict)
+    """The first twenty turns, pages and sessions, in the order they were found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,6 +141,7 @@ async def retrieval(plan: RunPlan) -> None:
                 lines=tuple(
                     shows_answer(case.turn(place), place, question) for place in found["turn"][:_SHOWN]
                 ),
+                found={level: passages[:DEPTH] for level, passages in found.items()},
             )
             plan.folder.append([record])
             plan.observer.step(candidate.name, case.id)

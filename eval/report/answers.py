@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from eval.metrics.intervals import estimate
 from eval.metrics.routing import omissions
-from eval.records import Record
+from eval.records import Begun, Record
 from eval.report import routes
 from eval.report.charts import scatter, stacked
 from eval.report.figures import (
@@ -56,6 +56,7 @@ def tables(records: Sequence[Record]) -> tuple[Table, ...]:
         _lines(systems),
         _quality(main),
         _cost(main),
+        _writing(records),
         _abstaining(systems),
         _apart(systems),
         *routes.tables(main),
@@ -185,6 +186,34 @@ def _cost(systems: Systems) -> Table:
             "cost: in the price table's currency; a dash where no price is known.",
         ),
     )  # fmt: skip
+
+
+def _writing(records: Sequence[Record]) -> Table | None:
+    """What storing and summarising cost; `None` where no model was asked and nothing embedded."""
+    begun = {(one.system, one.case): one for one in records if isinstance(one, Begun)}  # the newest of each
+    by_name: dict[str, list[Begun]] = {}
+    for (system, _), one in begun.items():
+        by_name.setdefault(system, []).append(one)
+    if not any(one.usage.calls or one.usage.embedding_tokens for one in begun.values()):
+        return None
+    rows = [
+        (
+            name,
+            str(len(cases)),
+            *(
+                number(mean([float(getattr(one.usage, what)) for one in cases]))
+                for what in ("input_tokens", "output_tokens", "embedding_tokens", "calls")
+            ),
+            number(mean([one.seconds for one in cases]), 1),
+        )
+        for name, cases in by_name.items()
+    ]
+    return Table(
+        title="What writing costs, a conversation on average",
+        columns=("System", "conversations", "Tok in", "Tok out", "Tok embedded", "calls", "s"),
+        rows=tuple(rows),
+        notes=("Storing, summarising and indexing, before the first question.",),
+    )
 
 
 def _abstaining(systems: Systems) -> Table:

@@ -194,6 +194,7 @@ def test_help_lists_the_commands_of_evaluation_and_no_others() -> None:
         "qa",
         "replay",
         "report",
+        "official",
         "audit",
         "bench",
         "transcripts",

@@ -15,7 +15,7 @@ import pytest
 from eval.folder import RunFolder
 from eval.judge import ByWords
 from eval.metrics.intervals import estimate
-from eval.records import Ranking, Retrieved
+from eval.records import Begun, Ranking, Retrieved
 from eval.report import Report, markdown, page, report, terminal
 from eval.report.charts import HEIGHT, LETTER, Mark, lines, pareto, scatter, stacked
 from eval.report.retrieval import tables
@@ -23,6 +23,7 @@ from eval.report.values import interval, number, quantile, share
 from eval.runner import qa, replay, retrieval
 from eval.types import Case, CaseId, Grade, LabelledQuestion, QuestionId, Reply
 from tests.eval import tiny
+from tiermem.model import Usage
 from tiermem.reasoning import engine_named
 
 MODES = ["tiermem", "tiermem:summary", "tiermem:raw", "tiermem:no-links", "bm25", "full"]
@@ -282,6 +283,20 @@ def test_lines_are_judged_where_no_answer_is_worded(tmp_path: Path) -> None:
     assert (name, asked, likely) == ("tiermem", "6", ".000")  # with word hashes no probability is known
     assert first.startswith("1.000")
     assert three.startswith("1.000")
+
+
+def test_writing_costs_what_the_newest_attempt_of_each_conversation_did(tmp_path: Path) -> None:
+    folder = tiny.new_folder(tmp_path / "run", "qa", ["tiermem"])
+    local = engine_named("local")
+    anyio.run(qa, tiny.plan(folder, ["tiermem"], given=tiny.setup(lambda _: local)), ByWords())
+    cases = {one.case for one in folder.records() if isinstance(one, Begun)}
+    for attempt, tokens in ((2, 900), (3, 100)):
+        usage = Usage(calls=2, input_tokens=tokens, output_tokens=30)
+        folder.append(
+            [Begun(system="tiermem", case=case, attempt=attempt, seconds=2.0, usage=usage) for case in cases]
+        )
+    (table,) = [one for one in report(folder).tables if "What writing costs" in one.title]
+    assert table.rows == (("tiermem", str(len(cases)), "100", "30", "0", "2", "2.0"),)
 
 
 def test_no_lines_are_judged_where_answers_are_worded(answers: Report) -> None:
