@@ -86,7 +86,7 @@ class TrustLevels:
         least = self.names.index("assistant") if "assistant" in self.names else 1
         return self.rank(level) >= min(least, len(self.names) - 1)
 
-    def required(self, level: str) -> str:
+    def require_level(self, level: str) -> str:
         """`level` itself; raises `InvalidInput` when it is none of the names."""
         if level not in self.names:
             raise InvalidInput(f"trust {not_one_of(level, self.names)}")
@@ -104,7 +104,7 @@ def stamp_turns(turns: Iterable[Turn], trust: str | None, levels: TrustLevels) -
     given = tuple(turn if turn.trust is not None else replace(turn, trust=trust) for turn in turns)
     for turn in given:
         if turn.trust is not None:
-            levels.required(turn.trust)
+            levels.require_level(turn.trust)
         elif turn.role is not None and kind_of_role(turn.role) is None:
             _warn_of_role(turn.role, levels.names[0])
     return given

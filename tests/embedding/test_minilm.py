@@ -204,7 +204,7 @@ def test_a_download_with_another_checksum_is_refused(monkeypatch: pytest.MonkeyP
         (tmp_path / name).write_text("something else")
     monkeypatch.setattr(weights, "from_hugging_face", lambda *, download: tmp_path)
     with pytest.raises(EmbedderUnavailable, match="checksum differs"):
-        weights.downloaded()
+        weights.download_weights()
 
 
 def test_the_room_loads_no_vendor_and_the_embedder_no_torch(embedder: MiniLMEmbedder) -> None:

@@ -48,7 +48,7 @@ async def ask(
         with step("compose"):
             pay(Usage(calls=1, input_tokens=7), prompt="compose@1", model="judge-1")
         outcome = await reader.ask(make_question(question), scope=scope)
-    answer, findings = reader.answered(outcome, meter=meter)
+    answer, findings = reader.make_answer(outcome, meter=meter)
     await world.ledger.write(AnsweredEntry(answer=answer, findings=findings))
     return answer, findings
 

@@ -926,4 +926,4 @@ def proves(world: World) -> None:
 
 
 def answered_of(world: World, outcome: Outcome) -> Answer:
-    return world.reader().answered(outcome, meter=Meter())[0]
+    return world.reader().make_answer(outcome, meter=Meter())[0]

@@ -118,7 +118,7 @@ async def test_a_cold_unit_that_an_answer_cites_is_in_the_index_after_the_next_r
     dog, cow, *_ = await zoo(world, *ANIMALS[:5])
     assert dog.id not in indexed(world)
     outcome = await world.ask("Which animal did Ann see somewhere, one dog?", recall_turns=0)
-    answer, findings = world.reader().answered(outcome, meter=Meter())
+    answer, findings = world.reader().make_answer(outcome, meter=Meter())
     assert dog.id in {one.unit_id for one in answer.citations}
     await Writer(world.ledger, world.index, engine()).record_answer(answer, findings)
     assert dog.text in (await best(world, "saw one dog somewhere"))[:3], "also before"

@@ -330,9 +330,9 @@ async def test_turns_of_a_page_that_was_open_then_are_seen_and_its_later_ones_ar
     page = await world.ledger.page((await world.ledger.pages(MAIN))[0].id) if sealed else None
     (page,) = (page,) if page is not None else await world.ledger.open_pages(MAIN)
     assert view.holds(page)
-    assert [line.turn is not None for line in view.seen(page).lines] == [True, False, False]
-    assert len(view.seen(page).text) == len(page.text)
-    assert "ran away" not in view.seen(page).text
+    assert [line.turn is not None for line in view.as_visible(page).lines] == [True, False, False]
+    assert len(view.as_visible(page).text) == len(page.text)
+    assert "ran away" not in view.as_visible(page).text
 
 
 async def test_turns_recorded_by_a_wrong_clock_are_seen_from_their_place_in_the_log_on() -> None:
@@ -353,7 +353,7 @@ async def test_turns_recorded_by_a_wrong_clock_are_seen_from_their_place_in_the_
     (page,) = await world.ledger.open_pages(MAIN)
     for moment, seen in ((2.0, 1), (3.5, 1), (6.5, 2), (7.5, 2), (10.5, 3)):
         view = (await world.look_up(Scope(as_of=start + timedelta(days=moment)))).view
-        assert sum(line.turn is not None for line in view.seen(page).lines) == seen, moment
+        assert sum(line.turn is not None for line in view.as_visible(page).lines) == seen, moment
 
 
 @pytest.mark.parametrize("minutes", [1, 3, 5, 8, 9.9])
@@ -372,7 +372,7 @@ async def test_a_turn_right_after_the_clock_was_set_back_is_seen(minutes: float,
         log.record("note", {})
     (page,) = await world.ledger.open_pages(MAIN)
     scope = Scope(as_of=said_at + ahead + timedelta(minutes=1))
-    (line,) = (await world.look_up(scope)).view.seen(page).lines
+    (line,) = (await world.look_up(scope)).view.as_visible(page).lines
     assert line.turn is not None
     assert line.recorded_at == said_at
 
@@ -385,8 +385,8 @@ async def test_a_page_of_which_nothing_had_been_said_is_not_held() -> None:
     late = await world.page("Ann: the cat ran away")
     view = (await world.look_up(Scope(as_of=moment))).view
     assert (view.holds(early), view.holds(late)) == (True, False)
-    assert view.seen(early) == early
-    assert "ran away" not in view.seen(late).text
+    assert view.as_visible(early) == early
+    assert "ran away" not in view.as_visible(late).text
 
 
 async def test_turns_of_too_little_trust_are_withheld_and_a_floor_that_is_no_level_is_refused() -> None:

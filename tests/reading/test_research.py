@@ -23,7 +23,7 @@ from tiermem.llm.meter import Meter, check_budget, paid_by, pay
 from tiermem.model import Budget, Claim, Evidence, FindingId, Search, Usage, WriteBack
 from tiermem.reading import Scope
 from tiermem.reading.look_further import new_searches
-from tiermem.reading.rerank import FoundPage, reordered
+from tiermem.reading.rerank import FoundPage, order_pages
 from tiermem.reading.search import linked_pages
 from tiermem.reasoning import PageView
 from tiermem.reasoning.interface import Integrated, Planned
@@ -380,7 +380,7 @@ def test_letter_case_and_spacing_make_no_new_look_up() -> None:
 def test_reranking_keeps_sure_pages_ahead_and_loses_none(pages: list[tuple[float | None, float]]) -> None:
     similarities = [similarity for similarity, _ in pages]
     scores = [score for _, score in pages]
-    order = reordered(similarities, scores, protected=0.6)
+    order = order_pages(similarities, scores, protected=0.6)
     assert sorted(order) == list(range(len(similarities)))
     sure = [i for i, s in enumerate(similarities) if s is not None and s >= 0.6]
     assert order[: len(sure)] == sure
@@ -437,7 +437,7 @@ async def test_a_reranker_that_is_down_leaves_the_order_and_is_said() -> None:
 
 def test_a_reranker_that_forgets_a_page_is_told() -> None:
     with pytest.raises(ValueError, match="1 scores for 2 pages"):
-        reordered([None, None], [1.0], protected=0.6)
+        order_pages([None, None], [1.0], protected=0.6)
 
 
 def test_linked_pages_are_in_the_order_of_their_best_unit_each_once() -> None:

@@ -59,7 +59,7 @@ async def test_what_was_said_at_a_moment_is_seen_from_it_and_what_came_after_is_
     assert first is not None
     assert second is not None
     assert first < second
-    seen = (await view(world, as_of=first)).seen(page)
+    seen = (await view(world, as_of=first)).as_visible(page)
     assert [line.turn is not None for line in seen.lines] == [True, False]
 
 
@@ -167,7 +167,7 @@ async def test_a_page_without_a_turn_that_is_asked_for_is_not_held() -> None:
     page = await world.page("Ann: I adopted a grey cat", "Bob: it likes fish")
     for speaker, kept in (("Ann", [True, False]), ("Cid", [False, False])):
         seen = await view(world, turns=TurnFilter(speaker=speaker))
-        shown = seen.seen(page)
+        shown = seen.as_visible(page)
         assert [line.turn is not None for line in shown.lines] == kept
         assert seen.holds(shown) is any(kept)
 
@@ -223,7 +223,7 @@ async def test_which_turns_a_speaker_said_their_rows_tell_and_only_displayed_pag
     lookup = await world.look_up(Scope(turns=TurnFilter(speaker="Ann")))
     found = await lookup.turns(make_question("the grey cat"), limit=3)
     assert [turn.words()[:6] for turn in found.turns] == ["my cat"] * 3
-    assert len(lookup.view.touched) == 3
+    assert len(lookup.view.pages_touched) == 3
 
 
 @pytest.mark.parametrize("ranks_alike", [False, True])

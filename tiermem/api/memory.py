@@ -455,7 +455,7 @@ class AsyncMemory:
                     outcome = await self._caller.reader.ask(
                         Question(question, moment), mode=mode, scope=scope, on_step=callback
                     )
-            answer, findings = self._caller.reader.answered(
+            answer, findings = self._caller.reader.make_answer(
                 outcome, meter=meter, recorded=not components.read_only
             )
             if components.read_only:
@@ -1201,7 +1201,7 @@ class AsyncMemory:
             units=report.units,
             rejected=report.rejected,
             pending=report.pending + report.elsewhere,
-            problems=(*map(str, self._undone(report)), *_elsewhere(report)),
+            problems=(*map(str, self._undone(report)), *_note_elsewhere(report)),
         )
 
     def _undone(self, report: DistilReport) -> tuple[UnfinishedWork | SetAside, ...]:
@@ -1232,7 +1232,7 @@ async def open_shared_memory(kind: type[_M], opening: Opening) -> _M:
     return memory
 
 
-def _elsewhere(report: DistilReport) -> tuple[str, ...]:
+def _note_elsewhere(report: DistilReport) -> tuple[str, ...]:
     """What a flush says of pages that it left to another process."""
     if not report.elsewhere:
         return ()

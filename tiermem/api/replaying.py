@@ -47,7 +47,7 @@ async def _ask(reader: Reader, answer: Answer, meter: Meter) -> Answer:
         mode=trace.mode,
         scope=Scope(session=trace.session, as_of=trace.as_of, min_trust=trace.min_trust, turns=trace.turns),
     )
-    again, _ = reader.answered(outcome, meter=meter, recorded=False)
+    again, _ = reader.make_answer(outcome, meter=meter, recorded=False)
     return again
 
 

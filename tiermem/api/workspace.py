@@ -353,7 +353,7 @@ class AsyncWorkspace(WorkspaceView):
         return admitted
 
     async def _look_up(self, items: Sequence[Evidence]) -> tuple[KnownEvidence | None, ...]:
-        return await self._caller.reader.known(items)
+        return await self._caller.reader.look_up(items)
 
     async def _evidence(self, seq: int) -> Evidence:
         """The turn that begins with this record, as it is in memory."""

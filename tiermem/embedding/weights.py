@@ -57,7 +57,7 @@ def find_weights(named: str | Path | None = None) -> Path:
     if here is None and named is not None:
         directory = Path(named).expanduser()
         raise EmbedderUnavailable(f"{str(directory)!r} does not hold {WEIGHTS} and {TOKENIZER}. {WAYS_OUT}")
-    return here or downloaded()
+    return here or download_weights()
 
 
 def weights_here(named: str | Path | None = None) -> Path | None:
@@ -97,7 +97,7 @@ def from_hugging_face(*, download: bool) -> Path | None:
     return Path(found) if _holds_both(Path(found)) else None
 
 
-def downloaded() -> Path:
+def download_weights() -> Path:
     """Fetch the files (with a progress bar) and compare their checksums."""
     try:
         found = from_hugging_face(download=True)

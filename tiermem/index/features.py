@@ -185,7 +185,7 @@ def turn_features(
 
     Raises `ValueError` where the line has no turn.
     """
-    turn, text = _said(page, number)
+    turn, text = _turn_and_text(page, number)
     name = turn.speaker if turn.speaker != turn.role else None
     whole, said = spoken(text.strip(), name), turn_pieces(text, name)
     is_short = len(whole) <= EXCHANGE and bool(text.strip())
@@ -208,7 +208,7 @@ def turn_words(page: Page, number: int, *, owner: str = "") -> RowFeatures:
 
     Raises `ValueError` where the line has no turn.
     """
-    turn, text = _said(page, number)
+    turn, text = _turn_and_text(page, number)
     line, terms = page.lines[number], count_terms(text)
     return RowFeatures(
         seq=line.seq,
@@ -226,7 +226,7 @@ def turn_words(page: Page, number: int, *, owner: str = "") -> RowFeatures:
     )
 
 
-def _said(page: Page, number: int) -> tuple[Turn, str]:
+def _turn_and_text(page: Page, number: int) -> tuple[Turn, str]:
     """The turn on a line, and its text as rows are made of it."""
     turn = page.lines[number].turn
     if turn is None:

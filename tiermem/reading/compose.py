@@ -30,7 +30,7 @@ from tiermem.proof import ONLY_CONCLUDED, link, proof_rank, without_words
 from tiermem.reading.check import check
 from tiermem.reading.quoting import (
     closest_turns,
-    quoted,
+    quote_spans,
     size,
     sources_in_span,
     turns_under,
@@ -271,7 +271,7 @@ def _reason_to_decline(verdict: Check, unproved: Unproved) -> str:
 def fact_item(fact: LinkedFact, pages: Mapping[PageId, Page], trust: TrustLevels) -> EvidenceItem:
     """A fact as evidence. Of a wording that could not be confirmed only its words are shown."""
     turns = _turns(fact.spans, pages)
-    quote = quoted(fact.spans, pages)
+    quote = quote_spans(fact.spans, pages)
     proved = fact.is_supported or not quote
     evidence = Evidence(
         text=replace_surrogates(fact.claim if proved else quote),

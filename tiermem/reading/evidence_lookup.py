@@ -11,7 +11,7 @@ from tiermem.model import Evidence, Named
 from tiermem.reading.quoting import (
     lines,
     page_evidence,
-    quoted,
+    quote_spans,
     turn_evidence,
     unit_evidence,
     with_turn,
@@ -95,7 +95,7 @@ def _quotes(item: Evidence, pages: Mapping[PageId, Page]) -> bool:
     """Whether the quote of a unit is of words that it rests on, in their order."""
     left = item.quote
     for span in item.spans:
-        words = quoted([span], pages)
+        words = quote_spans([span], pages)
         if left == words:
             return True
         left = left.removeprefix(f"{words} … ") if words else left

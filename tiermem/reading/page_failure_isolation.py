@@ -63,7 +63,7 @@ class PageFailureIsolation:
             failure, known = failure or result, len(self.aside)
             none = await _run_or_capture(work, self._whole.without(self.aside, only=frozenset()))
             if not isinstance(none, _Failure):
-                readable = await self._readable(work, self.view.touched, (), result)
+                readable = await self._readable(work, self.view.pages_touched, (), result)
             if len(self.aside) == known:
                 raise _as_unexpected(result)
             self.view = self._whole.without(self.aside)

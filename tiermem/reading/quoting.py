@@ -127,7 +127,7 @@ def part_evidence(page: Page, line: PageLine, turn: Evidence, parts: Sequence[Sp
     return replace(turn, text=speaker + f" {LEFT_OUT} ".join(texts).strip(), spans=tuple(parts))
 
 
-def quoted(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> str:
+def quote_spans(spans: Iterable[Span], pages: Mapping[PageId, Page]) -> str:
     """The words of spans, each with who said them; spans of pages that are not at hand are left out."""
     return " … ".join(_quote_span(pages[span.page_id], span) for span in spans if span.page_id in pages)
 

@@ -50,7 +50,7 @@ from tiermem.reading.past import empty_past_notes, future_notes
 from tiermem.reading.quoting import page_evidence, turn_evidence, turns_under, with_turn
 from tiermem.reading.recall import list_once, recall
 from tiermem.reading.request import AskRequest
-from tiermem.reading.rerank import Reranker, reranked
+from tiermem.reading.rerank import Reranker, rerank_pages
 from tiermem.reading.search import INDEX_LAGS, LookUp, Strategy, scored_by_turns
 from tiermem.reading.steps import OnStep, Steps
 from tiermem.reading.timeframe import Between
@@ -172,7 +172,7 @@ class Reader:
             Steps(on_step).done("fallback", way=outcome.way, degradations=added)
         return replace(outcome, degradations=(*outcome.degradations, *added), aside=going.aside)
 
-    def answered(
+    def make_answer(
         self, outcome: Outcome, *, meter: Meter, recorded: bool = True
     ) -> tuple[Answer, tuple[Finding, ...]]:
         """The answer under a new id, and the findings it leaves for write-back. Nothing is recorded yet.
@@ -225,7 +225,7 @@ class Reader:
         if limit < 1:
             raise InvalidInput(f"limit must be at least 1, not {limit}")
 
-        async def found(view: View) -> Recollection:
+        async def recollect(view: View) -> Recollection:
             lookup = LookUp(
                 view,
                 self._options,
@@ -242,11 +242,11 @@ class Reader:
             return Recollection(topic=topic.text, items=items, undated=undated, degradations=degradations)
 
         going = PageFailureIsolation(await self._view(scope))
-        recollection = await going.run(found)
+        recollection = await going.run(recollect)
         degradations = dict.fromkeys((*recollection.degradations, *going.degradations))
         return replace(recollection, degradations=tuple(degradations))
 
-    async def known(self, items: Sequence[Evidence]) -> tuple[KnownEvidence | None, ...]:
+    async def look_up(self, items: Sequence[Evidence]) -> tuple[KnownEvidence | None, ...]:
         """What memory knows of pieces of evidence that are held elsewhere; see `reading.evidence_lookup`."""
         return await look_up_evidence(await self._view(EVERYTHING), items)
 
@@ -261,7 +261,7 @@ class Reader:
         options = _as_many_as_fit(max_tokens, self._options)
         count = cache(self._counter.count)  # what fits by itself is counted again with the others
 
-        async def filled(view: View) -> tuple[Context, tuple[Degradation, ...]]:
+        async def fill(view: View) -> tuple[Context, tuple[Degradation, ...]]:
             lookup = LookUp(view, options, reranker=self._reranker)
             recalled = await recall(
                 question,
@@ -279,7 +279,7 @@ class Reader:
             return context, recalled.degradations
 
         going = PageFailureIsolation(await self._view(scope))
-        context, degradations = await going.run(filled)
+        context, degradations = await going.run(fill)
         all_degradations = tuple(dict.fromkeys((*degradations, *going.degradations)))
         _log(all_degradations)
         return replace(context, degradations=all_degradations)
@@ -509,7 +509,7 @@ class Reader:
         if self._reranker is None:
             return _in_exact_order(read.read, exact), ranked.degradations
         protected = self._options.protected_similarity
-        ordered, degradations = await reranked(
+        ordered, degradations = await rerank_pages(
             self._reranker, question, read.read, view=lookup.view, protected=protected
         )
         return _in_exact_order(ordered, exact)[:limit], (*ranked.degradations, *degradations)

@@ -11,7 +11,7 @@ from pagestore import Page, PageId, Span
 from tiermem.model import Evidence, Recalled
 from tiermem.reading.exact import Exact
 from tiermem.reading.options import ReadingOptions
-from tiermem.reading.quoting import page_evidence, quoted, size, with_turn
+from tiermem.reading.quoting import page_evidence, quote_spans, size, with_turn
 from tiermem.reading.search import FoundEvidence, LookUp, Turns
 from tiermem.reading.turns import FoundTurn, turns_on_pages
 from tiermem.text import STOP_WORDS, stem, stems, words
@@ -166,7 +166,7 @@ def with_quote(unit: Evidence, turns: Iterable[FoundTurn], pages: Mapping[PageId
     if unit.source != "unit":
         return unit
     beside: list[Span] = [span for span in unit.spans if not any(turn.holds(span) for turn in turns)]
-    return replace(with_turn(unit, pages), quote=quoted(beside, pages))
+    return replace(with_turn(unit, pages), quote=quote_spans(beside, pages))
 
 
 def deduplicate(items: Iterable[Evidence]) -> tuple[Evidence, ...]:

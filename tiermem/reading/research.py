@@ -32,7 +32,7 @@ from tiermem.reading.compose import Composer
 from tiermem.reading.fusion import fuse
 from tiermem.reading.look_further import Rounds
 from tiermem.reading.request import AskRequest
-from tiermem.reading.rerank import reranked
+from tiermem.reading.rerank import rerank_pages
 from tiermem.reading.search import FoundEvidence, LookUp, Pages, linked_pages
 from tiermem.reasoning import PageView
 from tiermem.text.unicode import replace_surrogates
@@ -91,7 +91,7 @@ class PageRounds(Rounds[FoundPage]):
         question, links = self._asking.question, self._asking.options.links
         linked = linked_pages(self.findings.evidence) if links else ()
         if linked:
-            fresh = await self._read(await self._lookup.unindexed(question, limit=1), limit=1)
+            fresh = await self._read(await self._lookup.find_unindexed_pages(question, limit=1), limit=1)
             room = self._asking.options.pages_per_round - len(fresh)
             pages = await self._read(linked, limit=room, besides=fresh)
             if pages:
@@ -163,7 +163,7 @@ class PageRounds(Rounds[FoundPage]):
         if self._asking.reranker is None:
             return pages
         view, protected = self._lookup.view, self._asking.options.protected_similarity
-        ordered, degradations = await reranked(
+        ordered, degradations = await rerank_pages(
             self._asking.reranker, self._asking.question, pages, view=view, protected=protected
         )
         self.note(degradations)

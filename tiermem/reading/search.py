@@ -646,12 +646,12 @@ class LookUp:
             located = await self.view.ledger.locate_turns([int(hit.id) for hit in found.hits])
             indexed = _pages_by_scores(located, found.hits)
             if len(indexed) >= limit or len(found.hits) < wanted:
-                pages = fuse(indexed, await self.unindexed(question, limit=limit))
+                pages = fuse(indexed, await self.find_unindexed_pages(question, limit=limit))
                 dropped = self._count_missing(located)
                 return FoundEvidence(pages=pages, dropped=dropped, degradations=found.degradations)
             wanted *= DEEPER
 
-    async def unindexed(self, question: Question, *, limit: int) -> tuple[Hit, ...]:
+    async def find_unindexed_pages(self, question: Question, *, limit: int) -> tuple[Hit, ...]:
         """The pages of which the index does not hold all that share a word with the question."""
         found = await self._unindexed_turns(
             question.text, DEEPER * max(limit, self._options.ranking.candidates)

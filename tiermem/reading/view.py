@@ -154,7 +154,7 @@ class View:
         Raises `InvalidInput` when `scope.min_trust` is no level.
         """
         moment = _past(scope.as_of)
-        floor = None if scope.min_trust is None else trust.required(scope.min_trust)
+        floor = None if scope.min_trust is None else trust.require_level(scope.min_trust)
         aside = {} if whole else ledger.tier1.aside_at("ask")
         tier1, around = (ledger.tier1, None) if moment is None else await ledger.as_of(moment)
         return cls(
@@ -174,7 +174,7 @@ class View:
         return replace(self, aside={**self.aside, **aside}, only=only)
 
     @property
-    def touched(self) -> tuple[PageId, ...]:
+    def pages_touched(self) -> tuple[PageId, ...]:
         """The pages that were read so far, and those that units rest on which were, each once, in order."""
         read = (page.id for page in self._read.values() if isinstance(page, Page))
         return tuple(dict.fromkeys((*self._of_units, *read)))
@@ -278,7 +278,7 @@ class View:
             return set(page_ids)
         return set() if self.whole else set(filter(self.tier1.taken_back, page_ids))
 
-    def seen(self, page: Page) -> Page:
+    def as_visible(self, page: Page) -> Page:
         """The page without the words that were taken back, and with the turns withheld that came later, that
         are not trusted enough, or that are not asked for.
         """
@@ -361,7 +361,7 @@ class View:
 
     def _as_seen(self, page: Page) -> Page | Unread:
         try:
-            return self.seen(page)
+            return self.as_visible(page)
         except Exception as error:  # noqa: BLE001  # whatever a page does, the others are seen
             return PageSetAside(unexpected(error, f"showing page {page.id}"))
 

@@ -53,7 +53,7 @@ BUGS = (
     Bug(
         name="words that were taken back are read from their page",
         file="tiermem/reading/view.py",
-        function="View.seen",
+        function="View.as_visible",
         before="page = without(page, self.taken_back(page))",
         after="",
         found_by=("tests/api/test_taken_back.py",),
@@ -85,7 +85,7 @@ BUGS = (
     Bug(
         name="turns nobody asked for are read from their page",
         file="tiermem/reading/view.py",
-        function="View.seen",
+        function="View.as_visible",
         before="turns is not None",
         after="turns is None",
         found_by=("tests/api/test_filters.py", "tests/reading/test_view.py"),

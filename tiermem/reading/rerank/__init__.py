@@ -2,7 +2,7 @@
 
 from tiermem.reading.rerank.interface import FoundPage, OpenReranker, RanksTurns, Reranker, RerankerRequest
 from tiermem.reading.rerank.named import RERANKERS
-from tiermem.reading.rerank.order import PROTECTED, reordered, reranked, reranked_turns
+from tiermem.reading.rerank.order import PROTECTED, order_pages, rerank_pages, reranked_turns
 
 __all__ = [
     "PROTECTED",
@@ -12,7 +12,7 @@ __all__ = [
     "RanksTurns",
     "Reranker",
     "RerankerRequest",
-    "reordered",
-    "reranked",
+    "order_pages",
+    "rerank_pages",
     "reranked_turns",
 ]

@@ -65,7 +65,7 @@ class CrossEncoder:
         with self._loading:
             if self._loaded is None:
                 self._loaded = _Pairs(self._directory, self._threads)
-        return self._loaded.judged(question[:_QUESTION], passages)
+        return self._loaded.score_passages(question[:_QUESTION], passages)
 
 
 class _Pairs:
@@ -78,7 +78,7 @@ class _Pairs:
         self._session = session(str(directory / MODEL), threads=threads)
         self._inputs = {one.name: one.type for one in self._session.get_inputs()}
 
-    def judged(self, question: str, passages: Sequence[str]) -> list[float]:
+    def score_passages(self, question: str, passages: Sequence[str]) -> list[float]:
         """The model's number for each passage: that of its best window."""
         windows = [(at, one) for at, text in enumerate(passages) for one in self._windows(question, text)]
         best: dict[int, float] = {}

@@ -24,7 +24,7 @@ _UNKNOWN = 0.5
 """The importance of a page that no unit rests on: that of a unit without judgement."""
 
 
-async def reranked(
+async def rerank_pages(
     reranker: Reranker,
     question: Question,
     pages: Sequence[tuple[Hit, Page]],
@@ -40,7 +40,7 @@ async def reranked(
         scores = await reranker.score(question, found)
     except ModelError as error:
         return pages, (_as_it_was(error),)
-    order = reordered([one.similarity for one in found], scores, protected=protected)
+    order = order_pages([one.similarity for one in found], scores, protected=protected)
     return [pages[at] for at in order], ()
 
 
@@ -66,7 +66,7 @@ async def reranked_turns(
         scores = await reranker.score_turns(question, first)
     except ModelError as error:
         return tuple(turns), (_as_it_was(error),)
-    order = reordered([one.similarity for one in first], scores, protected=protected)
+    order = order_pages([one.similarity for one in first], scores, protected=protected)
     moved = (replace(first[at], score=place.score) for at, place in zip(order, first, strict=True))
     return (*moved, *rest), ()
 
@@ -81,7 +81,7 @@ def _as_found_page(hit: Hit, page: Page, view: View) -> FoundPage:
     return FoundPage(page=page, similarity=hit.similarity, importance=importance)
 
 
-def reordered(
+def order_pages(
     similarities: Sequence[float | None], scores: Sequence[float], *, protected: float
 ) -> list[int]:
     """The order in which to read: pages with a cosine of at least `protected` first and in their order,

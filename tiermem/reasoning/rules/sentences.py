@@ -53,7 +53,7 @@ class EvidenceSentence:
     turn: frozenset[str]
     """Stems of the words of its turn and of the question that replies to: one set for all its sentences."""
 
-    def beside(self, term: str) -> bool:
+    def is_near(self, term: str) -> bool:
         """Whether a stem is around the sentence and not in it."""
         return term in self.turn and term not in self.near
 
@@ -167,7 +167,7 @@ class Matcher:
         gained = sum(self._weight[term] for term in matched)
         # An answer to the very question that is asked says none of its words.
         around = 1.0 if sentence.asked and self._question.kind == "yes-no" else _AROUND
-        gained += around * sum(self._weight[term] for term in self._content if sentence.beside(term))
+        gained += around * sum(self._weight[term] for term in self._content if sentence.is_near(term))
         coverage = gained / self._total if self._total else 0.0
         person = self._person(sentence, matched) if coverage else 1.0
         asks = _ASKS if sentence.text.endswith("?") else 1.0
@@ -185,7 +185,7 @@ class Matcher:
         speaks = bool(sentence.speaker) and self._asked_about <= self._speakers
         if not speaks and asked & sentence.near:
             return 1.0
-        if not speaks and any(map(sentence.beside, asked)) and _THIRD_PERSON.search(sentence.text):
+        if not speaks and any(map(sentence.is_near, asked)) and _THIRD_PERSON.search(sentence.text):
             return UNCLEAR_PERSON
         if sentence.speaker in self._asked_about and self._names_another(sentence, matched):
             return OTHER_PERSON
