@@ -277,12 +277,18 @@ def unexpected(error: Exception, what: str) -> str:
     It is a fault of the program or of a part it was given, so it is logged as an error, with the traceback
     at level DEBUG.
     """
+    reason = describe_error(error)
+    log.error("%s raised something unexpected: %s", what, reason)
+    log.debug("%s raised something unexpected", what, exc_info=error)
+    return reason
+
+
+def describe_error(error: Exception) -> str:
+    """An error in one line: its type, the lines it went through, and its message."""
     reason = f"{type(error).__name__} at {_place(error)}"
     message = " ".join(str(error).split())
     if message:
         reason += f": {message[:_LONGEST]}{'…' if len(message) > _LONGEST else ''}"
-    log.error("%s raised something unexpected: %s", what, reason)
-    log.debug("%s raised something unexpected", what, exc_info=error)
     return reason
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.api.conftest import DIALOGUE, OpenMemory, tell
 from tests.llm.server import CutOff, Empty, Hang, ModelServer, Refuse, Request, Say, Status
 from tiermem import Engine
-from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable, Unexpected
+from tiermem.errors import InvalidInput, ModelRefused, ModelUnavailable
 from tiermem.llm import ModelOptions, OpenAIModel
 from tiermem.llm.interface import Call
 from tiermem.model import Budget, Evidence
@@ -200,7 +200,9 @@ def test_an_error_in_a_function_that_is_the_model_names_the_line_that_raised_it(
 
     memory = open_memory(engine="model", model=unplugged, distil="deferred")
     tell(memory)
-    with pytest.raises(Unexpected, match=r"ConnectionError at test_by_model\.py:\d+ in unplugged, called at"):
+    with pytest.raises(
+        ModelUnavailable, match=r"ConnectionError at test_by_model\.py:\d+ in unplugged, called at"
+    ):
         memory.ask(QUESTION)
 
 

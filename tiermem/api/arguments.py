@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from operator import index
 from typing import Any, TypeVar, get_args
 
@@ -27,7 +28,7 @@ from tiermem.dialogue.times import parse_time, until
 from tiermem.errors import CallbackFailed, InvalidInput, name_in, not_one_of, shown, space_in, text_in
 from tiermem.index.values import About
 from tiermem.llm.redaction import shown_url
-from tiermem.llm.scripted import FunctionModel
+from tiermem.llm.scripted import CallerModel
 from tiermem.model import Answer, AnswerId, AskMode, AskStep, Budget, Evidence, TurnFilter, UnitId, Wanted
 from tiermem.reading import (
     LONGEST_QUESTION,
@@ -506,7 +507,8 @@ def budget(value: object) -> Budget:
 
 def require_model(engine: Engine, mode: AskMode, limits: Budget) -> None:
     """Raise `InvalidInput` where a question is asked in a way for which no model is named."""
-    given = "mode='raw'" if mode == "raw" else "budget 'calls'" if limits.calls else ""
+    limited = "budget 'calls'" if limits.calls else "budget 'cost'" if limits.cost is not None else ""
+    given = "mode='raw'" if mode == "raw" else limited
     if mode == "raw" and engine.compose is not None and not engine.looks_further:
         raise InvalidInput(
             f"mode='raw' reads pages, and the engine {engine.name!r} has no `integrate` and `plan` for that: "
@@ -666,8 +668,12 @@ _CAN = {"model": "complete", "embedder": "embed", "index": "search", "reranker":
 
 def _ready(name: str, part: Any) -> Any:
     """A part that a caller brings along, or `InvalidInput`; a function in place of a model becomes one."""
-    if name == "model" and inspect.isroutine(part):
-        return FunctionModel(part, name=part.__name__, in_thread=not inspect.iscoroutinefunction(part))
+    if name == "model" and callable(part) and not isinstance(part, type) and not hasattr(part, _CAN[name]):
+        function = part.func if isinstance(part, partial) else part
+        is_awaited = inspect.iscoroutinefunction(part) or inspect.iscoroutinefunction(type(part).__call__)
+        return CallerModel(
+            part, name=getattr(function, "__name__", type(function).__name__), in_thread=not is_awaited
+        )
     if isinstance(part, type) or not callable(getattr(part, _CAN[name], None)):
         function = "a function, " if name == "model" else ""
         raise InvalidInput(

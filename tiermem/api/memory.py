@@ -58,7 +58,7 @@ from tiermem.errors import (
 )
 from tiermem.index.values import About
 from tiermem.ledger import ALL, AnswerInfo, Grant, Redistilled, SetAside
-from tiermem.llm.meter import Meter
+from tiermem.llm.meter import Meter, require_prices
 from tiermem.model import (
     Answer,
     AnswerId,
@@ -447,6 +447,8 @@ class AsyncMemory:
         mode, limits, callback = arguments.mode(mode), arguments.budget(budget), arguments.on_step(on_step)
         await self._background.wait_for_index()
         arguments.require_model(components.engine, mode, limits)
+        if limits.cost is not None:
+            require_prices(components.model)
         components.meter.check()
         async with self._lock.shared():
             since = components.ledger.erasures_by_others

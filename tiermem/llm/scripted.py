@@ -13,6 +13,7 @@ from typing import Any
 
 from anyio import to_thread
 
+from tiermem.errors import ModelUnavailable, TierMemError, describe_error
 from tiermem.llm.interface import Call, Reply, Role
 from tiermem.llm.meter import check_budget, pay
 from tiermem.llm.wire import estimated_tokens
@@ -68,6 +69,32 @@ class FunctionModel:
 
     async def close(self) -> None:
         """Nothing to close."""
+
+
+class CallerModel(FunctionModel):
+    """A function that a caller gave as a model.
+
+    A call in which it raises counts as failed, and is `ModelUnavailable`.
+    """
+
+    def unpriced_models(self) -> tuple[str, ...]:
+        """Its own name: what a call costs is unknown."""
+        return (self._name,)
+
+    async def complete(self, call: Call) -> Reply:
+        """The function's reply, paid for. Raises `ModelUnavailable`, or the `TierMemError` that it raises."""
+        check_budget()
+        try:
+            return await super().complete(call)
+        except TierMemError:
+            self._pay_failed(call)
+            raise
+        except Exception as error:
+            self._pay_failed(call)
+            raise ModelUnavailable(f"the model {self._name!r} raised {describe_error(error)}") from error
+
+    def _pay_failed(self, call: Call) -> None:
+        pay(Usage(calls=1, failed=1), prompt=call.prompt, model=self._name)
 
 
 class ScriptedModel(FunctionModel):

@@ -150,13 +150,15 @@ class _QuestionRun:
         once; else more turns are read first. Pages are read where a router decided, and where they are asked
         for.
         """
-        if self._asking.mode == "summary" or not self._asking.engine.looks_further:
+        asking = self._asking
+        is_fused = self._fused and asking.mode == "router"
+        if is_fused and first is not None and first.composed.searches is not None:
+            return (TURNS,)
+        if asking.mode == "summary" or not asking.engine.looks_further:
             return ()
-        if not self._fused or self._asking.mode != "router":
+        if not is_fused:
             return (PAGES,)
-        is_part = first is not None and first.composed.holds
-        names_searches = first is not None and first.composed.searches is not None
-        return (TURNS,) if is_part or names_searches else (WIDEN, TURNS)
+        return (TURNS,) if first is not None and first.composed.holds else (WIDEN, TURNS)
 
     async def look_further(self, strategy: Strategy, recalled: Recalled, steps: list[_Step]) -> _Step:
         """The next step. If a model fails or the budget is spent, the latest answer is kept, with a note."""

@@ -73,12 +73,12 @@ class TurnRounds(Rounds[FoundTurn]):
     async def find(self, number: int) -> tuple[tuple[Search, ...], Sequence[FoundTurn], str]:
         """The look-ups that the latest wording names, or else the planner, and what they bring."""
         wanted = self._latest.searches
-        if wanted is None:
+        if wanted is None and self._asking.engine.plan is not None:
             return await super().find(number)
         if not self.composed.holds:
-            wanted = (*wanted, Search(kind="SEMANTIC", query=self._asking.question.text))
+            wanted = (*(wanted or ()), Search(kind="SEMANTIC", query=self._asking.question.text))
         done = [search for one in self.findings.rounds for search in one.searches]
-        new = new_searches(wanted, done, limit=self._asking.options.searches_per_round)
+        new = new_searches(wanted or (), done, limit=self._asking.options.searches_per_round)
         return new, await self.search(new), "nothing new to look up"
 
     async def search(self, searches: Sequence[Search]) -> Sequence[FoundTurn]:

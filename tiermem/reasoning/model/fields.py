@@ -58,9 +58,9 @@ Texts = Annotated[list[str], BeforeValidator(_texts_or_none)]
 """Texts that are not empty; whatever else is given is left out."""
 KnownTexts = Annotated[
     list[str] | None,
-    BeforeValidator(lambda value: _texts_or_none(value) if isinstance(value, list) else None),
+    BeforeValidator(lambda value: _texts_or_none(_as_list(value)) if isinstance(value, list | str) else None),
 ]
-"""The same; `None` where no list is given."""
+"""The same, and a bare text is one of them; `None` where neither is given."""
 Quotes = Annotated[
     list[str],
     BeforeValidator(_as_list),
