@@ -1,6 +1,7 @@
 """Bundles, checkpoints and signatures from the command line, and a forger's way through each."""
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -113,6 +114,26 @@ def test_a_rewritten_store_and_its_bundle_fail_against_the_signed_checkpoint(tmp
     assert report["ok"] is False
     refused = tiermem(tmp_path / "false", "audit", "--bundle", str(file), "--checkpoint", str(kept), code=1)
     assert "does not begin with" in refused.stderr
+
+
+def test_spaces_of_a_checkpoint_that_are_gone_are_damage(tmp_path: Path) -> None:
+    path, kept, store = chat_file(tmp_path), str(tmp_path / "kept.json"), tmp_path / "memory"
+    for space in ("ann", "bob"):
+        tiermem(store, "ingest", str(path), "--space", space)
+    tiermem(store, "checkpoint", "--out", kept)
+    shutil.rmtree(store / "spaces" / "bob")
+    report = as_json(store, "verify", "--checkpoint", kept, code=3)
+    assert (report["ok"], report["missing"]) == (False, ["bob"])
+    told = " ".join(tiermem(store, "verify", "--checkpoint", kept, code=3).stdout.split())
+    assert "the checkpoint covers space 'bob', which is not here" in told
+    assert as_json(store, "verify", "--checkpoint", kept, "--space", "ann")["ok"] is True
+    tiermem(tmp_path / "other", "ingest", str(path), "--space", "cid")
+    assert as_json(tmp_path / "other", "verify", "--checkpoint", kept, code=3)["missing"] == ["ann", "bob"]
+    as_json(tmp_path / "other", "ask", "What is the name of Ann's dog?")
+    bundle = ("audit", "--bundle", str(tmp_path / "bundle.json"))
+    for command in (("verify", "--space", "cid"), bundle):
+        uncovered = tiermem(tmp_path / "other", *command, "--checkpoint", kept, code=1)
+        assert "holds no checkpoint of space 'cid'" in uncovered.stderr
 
 
 def test_checkpoints_can_be_taken_while_another_process_writes(store: Path) -> None:

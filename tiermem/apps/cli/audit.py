@@ -16,7 +16,7 @@ import tiermem
 from pagestore import Page, PageId
 from pagestore.bundle import Bundle, encode
 from tiermem.apps.cli import options
-from tiermem.apps.cli.checkpoint_files import read_checkpoints, signatures_of, write_whole
+from tiermem.apps.cli.checkpoint_files import read_checkpoint, signatures_of, write_whole
 from tiermem.apps.present.answers import STYLES, answer_rows, cited_in_page, said_lines, tokens
 from tiermem.apps.present.reading_cost import ReadingCost, reading_cost
 from tiermem.apps.present.tables import numbered_table, page_ids, pairs, plural
@@ -50,7 +50,7 @@ def audit(
         if bundle is None:
             _show_audit(memory, answer_id, looking)
             return
-        kept = read_checkpoints(checkpoint).get(memory.space) if checkpoint is not None else None
+        kept = read_checkpoint(checkpoint, memory.space) if checkpoint is not None else None
         made = memory.bundle(answer_id, checkpoint=kept, whole_pages=whole_pages)
     made = replace(made, signature=signatures_of([made.checkpoint], sign).get(made.checkpoint.space))
     write_whole(bundle, encode(made))

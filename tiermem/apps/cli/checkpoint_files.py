@@ -59,6 +59,14 @@ def read_checkpoints(path: Path) -> Mapping[str, Checkpoint]:
     return {checkpoint.space: checkpoint for checkpoint in found}
 
 
+def read_checkpoint(path: Path, space: str) -> Checkpoint:
+    """The checkpoint of a space in a file; `InvalidInput` when the file holds none."""
+    checkpoint = read_checkpoints(path).get(space)
+    if checkpoint is None:
+        raise InvalidInput(f"{str(path)!r} holds no checkpoint of space {space!r}")
+    return checkpoint
+
+
 def read_signatures(path: Path) -> Signatures:
     """The signatures among the checkpoints of a file, by space."""
     data = read_whole(path)

@@ -37,14 +37,17 @@ def verify(
 ) -> None:
     """Re-derive every hash and name what is damaged (exit code 3)."""
     known = _trusted_checkpoints(against, key)
+    if against is not None and places.space is not None:
+        checkpoint_files.read_checkpoint(against, places.space)  # a space that it does not cover is refused
     reports = []
     for place in places.each():
         with place.open(read_only=True) as memory, show_activity(f"{memory.space}: verifying"):
             reports.append(memory.verify(known.get(memory.space)))
     if save is not None:
         checkpoint_files.write_checkpoints(save, [report.checkpoint for report in reports])
-    ok = all(report.ok for report in reports)
-    looking.show({"ok": ok, "spaces": reports}, lambda: _reports(reports))
+    missing = sorted(known.keys() - {report.space for report in reports}) if places.space is None else []
+    ok = all(report.ok for report in reports) and not missing
+    looking.show({"ok": ok, "spaces": reports, "missing": missing}, lambda: _reports(reports, missing))
     if not ok:
         raise typer.Exit(EXIT_DAMAGE)
 
@@ -63,7 +66,7 @@ def _trusted_checkpoints(path: Path | None, public_key: Path | None) -> Mapping[
     return kept
 
 
-def _reports(reports: Sequence[VerifyReport]) -> Group:
+def _reports(reports: Sequence[VerifyReport], missing: Sequence[str]) -> Group:
     rows = [
         (
             report.space,
@@ -86,4 +89,7 @@ def _reports(reports: Sequence[VerifyReport]) -> Group:
             *((f"torn write kept in {torn}", "yellow") for torn in report.torn),
         ]
         parts += [Text(show_controls(f"{report.space}: {line}"), style=style) for line, style in lines]
+    for space in missing:
+        line = f"the checkpoint covers space {space!r}, which is not here"
+        parts.append(Text(show_controls(line), style="bold red"))
     return Group(*parts)

@@ -14,10 +14,10 @@ from pagestore import Damage
 from pagestore.bundle import BundleReport, Malformed, decode
 from pagestore.bundle import verify_bundle as checked
 from tiermem.apps.cli import options
-from tiermem.apps.cli.checkpoint_files import read_checkpoints, read_signatures, read_whole
+from tiermem.apps.cli.checkpoint_files import read_checkpoint, read_signatures, read_whole
 from tiermem.apps.cli.group import EXIT_DAMAGE
 from tiermem.apps.present.tables import pairs
-from tiermem.errors import BadSignature, InvalidInput
+from tiermem.errors import BadSignature
 from tiermem.signing import verify_signature
 from tiermem.text.unicode import show_controls
 
@@ -45,10 +45,7 @@ def _check(path: Path, *, kept: Path | None, public_key: Path | None) -> BundleR
     if not report.space:
         return report
     if kept is not None:
-        checkpoint = read_checkpoints(kept).get(report.space)
-        if checkpoint is None:
-            raise InvalidInput(f"{str(kept)!r} holds no checkpoint of space {report.space!r}")
-        report = checked(data, checkpoint)
+        report = checked(data, read_checkpoint(kept, report.space))
     return report if public_key is None else _with_signature(report, data, kept, public_key)
 
 
@@ -58,7 +55,7 @@ def _with_signature(report: BundleReport, data: bytes, kept: Path | None, public
         bundle = decode(data)
         checkpoint, signature = bundle.checkpoint, bundle.signature
         if signature is None and kept is not None:
-            checkpoint = read_checkpoints(kept)[report.space]
+            checkpoint = read_checkpoint(kept, report.space)
             signature = read_signatures(kept).get(report.space)
         verify_signature(checkpoint, signature, read_whole(public_key))
     except (BadSignature, Malformed) as error:
