@@ -81,8 +81,11 @@ class LoCoMo:
         places: Mapping[str, Passage],
         asked_at: datetime | None,
     ) -> LabelledQuestion:
-        evidence = self._evidence(qa.get("evidence", ()), places)
         adversarial = qa["category"] == 5
+        named = qa.get("evidence", ())
+        if not named and not adversarial:
+            self._defects["no evidence"] += 1
+        evidence = self._evidence(named, places)
         gold = () if adversarial or "answer" not in qa else (str(qa["answer"]),)
         return LabelledQuestion(
             id=QuestionId(f"{sample_id}#{index}"),
@@ -97,8 +100,6 @@ class LoCoMo:
 
     def _evidence(self, named: Sequence[str], places: Mapping[str, Passage]) -> tuple[Passage, ...]:
         found: dict[Passage, None] = {}
-        if not named:
-            self._defects["no evidence"] += 1
         for text in named:
             ids = [f"D{int(session)}:{int(turn)}" for session, turn in _EVIDENCE.findall(text)]
             if ids != [text]:

@@ -49,11 +49,12 @@ def report(folder: RunFolder) -> Report:
 
 def _facts(manifest: Manifest) -> dict[str, str]:
     flaws = ", ".join(f"{kind} {count}" for kind, count in sorted(manifest.defects.items()))
+    limit = {} if manifest.limit is None else {"limit": manifest.limit}
+    sample = {**limit, **manifest.sample}
     return {
         "Dataset": f"{manifest.dataset}, {manifest.questions} questions, SHA-256 {manifest.checksum}",
-        "Sample": ", ".join(f"{name}={_plain(value)}" for name, value in manifest.sample.items())
-        or "everything",
-        "Flaws met in the data": flaws or "none",
+        "Sample": ", ".join(f"{name}={_plain(value)}" for name, value in sample.items()) or "everything",
+        "Flaws of the whole file": flaws or "none",
         "Systems": ", ".join(manifest.systems),
         "Engine": manifest.engine,
         "Reader": manifest.reader or "none",

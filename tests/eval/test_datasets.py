@@ -97,6 +97,12 @@ def test_evidence_is_read_tolerantly_and_every_flaw_counted(
     assert data.defects == defects
 
 
+def test_a_question_without_an_answer_needs_no_evidence(tmp_path: Path) -> None:
+    content = locomo(["D1:1"])
+    content[0]["qa"][1]["evidence"] = []
+    assert LoCoMo(write(tmp_path / "l.json", content)).defects == {}
+
+
 def test_a_caption_is_part_of_the_words_and_marked(tmp_path: Path) -> None:
     case = next(LoCoMo(write(tmp_path / "l.json", locomo(["D3:1"]))).cases())
     assert [turn.text for session in case.sessions for turn in session.turns] == [

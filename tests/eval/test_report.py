@@ -157,6 +157,13 @@ def test_a_difference_within_one_conversation_has_the_interval_of_its_questions(
     assert not table.rows[0][1].endswith("*")
 
 
+def test_a_report_says_the_limit_and_that_flaws_are_of_the_whole_file(tmp_path: Path) -> None:
+    kept = replace(tiny.manifest("qa"), limit=2, defects={"no evidence": 4}, sample={"questions": 5})
+    facts = report(RunFolder.create(tmp_path / "run", kept)).facts
+    assert facts["Sample"] == "limit=2, questions=5"
+    assert facts["Flaws of the whole file"] == "no evidence 4"
+
+
 @pytest.mark.anyio
 async def test_systems_that_answered_different_questions_are_called_incomparable(tmp_path: Path) -> None:
     folder = tiny.new_folder(tmp_path, "retrieval", ["bm25", "tiermem"])
