@@ -29,7 +29,7 @@ def report(folder: RunFolder) -> Report:
         case "qa":
             return Report(
                 title=title,
-                facts=facts,
+                facts=facts | answers.judged(records),
                 tables=answers.tables(records),
                 charts=answers.charts(records),
                 questions=answers.questions(records),

@@ -25,12 +25,14 @@ from eval.report.figures import (
     input_tokens,
     is_right,
     judge_note,
+    shows_lines,
     spent,
     style_note,
     styles,
     token_note,
     verdicts,
     way,
+    worded,
 )
 from eval.report.values import (
     INTERVALS,
@@ -49,26 +51,31 @@ from eval.types import QuestionId, Result
 
 
 def tables(records: Sequence[Record]) -> tuple[Table, ...]:
-    """In the layout of the paper's Tables 1 and 2, and of those on routing; see `routes`."""
+    """In the layout of the paper's Tables 1 and 2, and of those on routing; see `routes`.
+
+    Of systems that word no answer: how often their lines show it, and what writing costs.
+    """
     systems = by_system(records)
-    main = {name: in_the_main(results) for name, results in systems.items()}
-    found = [
-        _lines(systems),
-        _quality(main),
-        _cost(main),
-        _writing(records),
-        _abstaining(systems),
-        _apart(systems),
-        *routes.tables(main),
-    ]
+    answering = worded(systems)
+    found = [_lines(systems), _writing(records)]
+    if answering:
+        main = {name: in_the_main(results) for name, results in answering.items()}
+        found[1:1] = [_quality(main), _cost(main)]
+        found += [_abstaining(answering), _apart(answering), *routes.tables(main)]
     return tuple(table for table in found if table is not None)
+
+
+def judged(records: Sequence[Record]) -> dict[str, str]:
+    """What to say of the judge in place of its name: nothing, unless no system worded an answer."""
+    systems = by_system(records)
+    return {"Judge": "none: no answer was worded"} if systems and not worded(systems) else {}
 
 
 def _lines(systems: Systems) -> Table | None:
     """How often lines show the answer, of systems that word none; `None` without such a system."""
     rows = []
     for name, results in systems.items():
-        if not any(one.reply.said for one in results) or any(_is_worded(one) for one in results):
+        if not shows_lines(results):
             continue
         asked = [one for one in results if one.answerable]
         others = [one for one in results if not one.answerable]
@@ -83,6 +90,7 @@ def _lines(systems: Systems) -> Table | None:
                 share(mean([float(not one.reply.abstained) for one in results])),
                 share(mean([float(one.answerable and any(one.lines[:1])) for one in likely])),
                 share(mean([float(not one.reply.abstained) for one in others])),
+                *_latency(results),
             )
         )
     if not rows:
@@ -97,6 +105,7 @@ def _lines(systems: Systems) -> Table | None:
             "called likely",
             "of these first",
             "of those without an answer",
+            *_LATENCY,
         ),
         rows=tuple(rows),
         notes=(
@@ -108,8 +117,12 @@ def _lines(systems: Systems) -> Table | None:
     )
 
 
-def _is_worded(one: Result) -> bool:
-    return not one.reply.abstained and one.reply.support != "said"
+_LATENCY: Final = ("lat. p50 s", "lat. p95 s")
+
+
+def _latency(results: Sequence[Result]) -> tuple[str, str]:
+    seconds = [one.seconds for one in results]
+    return number(quantile(seconds, 0.5), 2), number(quantile(seconds, 0.95), 2)
 
 
 def _quality(systems: Systems) -> Table:
@@ -154,7 +167,6 @@ def _cost(systems: Systems) -> Table:
     rows = []
     for name, results in systems.items():
         costs = [spent(one) for one in results]
-        seconds = [one.seconds for one in results]
         prices = [one.reply.usage.cost for one in results if one.reply.usage.calls]
         known = [price for price in prices if price is not None]
         rows.append(
@@ -168,8 +180,7 @@ def _cost(systems: Systems) -> Table:
                 number(mean([float(one.written) for one in costs]), 1),
                 number(mean([float(one.router_written) for one in costs]), 1),
                 number(mean([float(one.reply.usage.calls) for one in results]), 1),
-                number(quantile(seconds, 0.5), 2),
-                number(quantile(seconds, 0.95), 2),
+                *_latency(results),
                 f"{sum(known) / len(results):.5f}" if known and len(known) == len(prices) else UNKNOWN,
             )
         )
@@ -177,7 +188,7 @@ def _cost(systems: Systems) -> Table:
         title="What an answer costs, a question on average",
         columns=(
             "System", "Acc.", "Tok in (QA)", "Tok in (router)", "Tok in", "evidence tok",
-            "Tok out (QA)", "Tok out (router)", "calls", "lat. p50 s", "lat. p95 s", "cost",
+            "Tok out (QA)", "Tok out (router)", "calls", *_LATENCY, "cost",
         ),
         rows=tuple(rows),
         notes=(
@@ -268,8 +279,10 @@ _PARTS: Final[Mapping[str, Callable[[Result], bool]]] = {
 
 
 def charts(records: Sequence[Record]) -> tuple[Chart, ...]:
-    """Accuracy against tokens, and which way answers went."""
-    systems = {name: in_the_main(results) for name, results in by_system(records).items()}
+    """Accuracy against tokens, and which way answers went, of systems that word answers."""
+    systems = {name: in_the_main(results) for name, results in worded(by_system(records)).items()}
+    if not systems:
+        return ()
     points = {
         name: mark(max(1.0, mean([float(spent(one).total) for one in results]) or 1.0), right)
         for name, results in systems.items()
@@ -300,33 +313,52 @@ def charts(records: Sequence[Record]) -> tuple[Chart, ...]:
 
 
 def numbers(records: Sequence[Record]) -> dict[str, Any]:
-    """Means unrounded, by system: abstaining over all questions, the rest over those of the main tables."""
-    everything = by_system(records)
+    """Means unrounded, by system: abstaining and lines over all questions, the rest as in the main tables."""
     return {
-        name: {
-            "questions": len(results),
-            "accuracy": accuracy(results),
-            "accuracy_by_style": {style: accuracy_by(style, results) for style in styles(results)},
-            "abstains": {
-                "answerable": _abstention(everything[name], answerable=True),
-                "unanswerable": _abstention(everything[name], answerable=False),
-            },
-            "undecided": sum(one.grade.correct is None for one in results),
-            "f1": mean([one.grade.f1 for one in results]),
-            "exact": mean([float(one.grade.exact) for one in results]),
-            "soft": mean([float(one.grade.soft) for one in results]),
-            "r_rate": mean([float(decided(one) == ESCALATED) for one in results]),
-            "depth": mean([float(one.reply.depth) for one in results if way(one) == "researched"]),
-            "calls": mean([float(one.reply.usage.calls) for one in results]),
-            "input_tokens": input_tokens(results),
-            "evidence_tokens": evidence_tokens(results),
-            "tokens_in": mean([float(spent(one).taken_in) for one in results]),
-            "tokens_router": mean([float(spent(one).router_read) for one in results]),
-            "latency_p50": quantile([one.seconds for one in results], 0.5),
-            "latency_p95": quantile([one.seconds for one in results], 0.95),
-        }
-        for name, results in ((n, in_the_main(r)) for n, r in everything.items())
+        name: _line_numbers(results) if shows_lines(results) else _answer_numbers(results)
+        for name, results in by_system(records).items()
     }
+
+
+def _line_numbers(everything: Sequence[Result]) -> dict[str, Any]:
+    asked = [one for one in everything if one.answerable]
+    return {
+        "questions": len(asked),
+        "first_line": mean([float(any(one.lines[:1])) for one in asked]),
+        "one_of_the_lines": mean([float(any(one.lines)) for one in asked]),
+        "called_likely": mean([float(not one.reply.abstained) for one in everything]),
+        **_latency_numbers(everything),
+    }
+
+
+def _answer_numbers(everything: Sequence[Result]) -> dict[str, Any]:
+    results = in_the_main(everything)
+    return {
+        "questions": len(results),
+        "accuracy": accuracy(results),
+        "accuracy_by_style": {style: accuracy_by(style, results) for style in styles(results)},
+        "abstains": {
+            "answerable": _abstention(everything, answerable=True),
+            "unanswerable": _abstention(everything, answerable=False),
+        },
+        "undecided": sum(one.grade.correct is None for one in results),
+        "f1": mean([one.grade.f1 for one in results]),
+        "exact": mean([float(one.grade.exact) for one in results]),
+        "soft": mean([float(one.grade.soft) for one in results]),
+        "r_rate": mean([float(decided(one) == ESCALATED) for one in results]),
+        "depth": mean([float(one.reply.depth) for one in results if way(one) == "researched"]),
+        "calls": mean([float(one.reply.usage.calls) for one in results]),
+        "input_tokens": input_tokens(results),
+        "evidence_tokens": evidence_tokens(results),
+        "tokens_in": mean([float(spent(one).taken_in) for one in results]),
+        "tokens_router": mean([float(spent(one).router_read) for one in results]),
+        **_latency_numbers(results),
+    }
+
+
+def _latency_numbers(results: Sequence[Result]) -> dict[str, Any]:
+    seconds = [one.seconds for one in results]
+    return {"latency_p50": quantile(seconds, 0.5), "latency_p95": quantile(seconds, 0.95)}
 
 
 def _abstention(results: Sequence[Result], *, answerable: bool) -> float | None:
@@ -337,6 +369,7 @@ def questions(records: Sequence[Record]) -> list[dict[str, Any]]:
     """Every question with every system's answer, route and citations."""
     found: dict[QuestionId, dict[str, Any]] = {}
     for results in by_system(records).values():
+        by_lines = shows_lines(results)
         for one in results:
             entry = found.setdefault(
                 one.question,
@@ -350,14 +383,15 @@ def questions(records: Sequence[Record]) -> list[dict[str, Any]]:
                     "replies": [],
                 },
             )
-            entry["replies"].append(_reply(one))
+            entry["replies"].append(_reply(one, by_lines=by_lines))
     return list(found.values())
 
 
-def _reply(one: Result) -> dict[str, Any]:
+def _reply(one: Result, *, by_lines: bool) -> dict[str, Any]:
+    """A reply; lines are right where one of them shows the answer."""
     return {
         "system": one.system + (f" (epoch {one.epoch})" if one.epoch > 1 else ""),
-        "verdict": one.grade.correct,
+        "verdict": any(one.lines) if by_lines and one.answerable else one.grade.correct,
         "verdicts": dict(one.grade.verdicts),
         "answer": one.reply.text if not one.reply.abstained else None,
         "route": one.reply.route,

@@ -89,6 +89,19 @@ def by_system(records: Iterable[Record]) -> dict[str, list[Result]]:
     return systems
 
 
+def shows_lines(results: Sequence[Result]) -> bool:
+    """Whether a system displays lines as they were said and words no answer."""
+    worded = any(
+        one.reply.usage.calls or not (one.reply.abstained or one.reply.support == "said") for one in results
+    )
+    return not worded and any(one.reply.said for one in results)
+
+
+def worded(systems: Systems) -> dict[str, Sequence[Result]]:
+    """The systems that word answers."""
+    return {name: results for name, results in systems.items() if not shows_lines(results)}
+
+
 def in_the_main(results: Sequence[Result]) -> list[Result]:
     """The answers of the main tables: categories in which no question can be answered stand apart."""
     answerable = {result.category for result in results if result.answerable}

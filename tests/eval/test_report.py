@@ -285,11 +285,31 @@ def test_lines_are_judged_where_no_answer_is_worded(tmp_path: Path) -> None:
     local = engine_named("local")
     anyio.run(qa, tiny.plan(folder, ["tiermem"], given=tiny.setup(lambda _: local)), ByWords())
     made = report(RunFolder.open(tmp_path / "run"))
-    (table,) = [table for table in made.tables if table.title == "Lines that show the answer"]
+    table, writing = made.tables
+    assert table.title == "Lines that show the answer"
+    assert writing.title.startswith("What writing costs")
+    assert made.charts == ()
+    assert made.facts["Judge"] == "none: no answer was worded"
+    assert all(one["replies"][0]["verdict"] for one in made.questions)
+    assert made.numbers["tiermem"].keys().isdisjoint({"accuracy", "abstains", "tokens_router"})
+    assert made.numbers["tiermem"]["first_line"] == 1
     ((name, asked, first, three, likely, *_),) = table.rows
     assert (name, asked, likely) == ("tiermem", "6", ".000")  # with word hashes no probability is known
     assert first.startswith("1.000")
     assert three.startswith("1.000")
+
+
+def test_tables_of_answers_leave_out_systems_that_show_lines(tmp_path: Path) -> None:
+    folder = tiny.new_folder(tmp_path / "run", "qa", ["tiermem:summary", "tiermem"])
+    local = engine_named("local")
+    anyio.run(qa, tiny.plan(folder, ["tiermem:summary"]), ByWords())
+    anyio.run(qa, tiny.plan(folder, ["tiermem"], given=tiny.setup(lambda _: local)), ByWords())
+    made = report(folder)
+    first = {table.title: [row[0] for row in table.rows] for table in made.tables}
+    assert first.pop("Lines that show the answer") == ["tiermem"]
+    assert first.pop("What writing costs, a conversation on average") == ["tiermem:summary", "tiermem"]
+    assert set(map(tuple, first.values())) == {("tiermem:summary",)}
+    assert made.facts["Judge"] == "words"
 
 
 def test_writing_costs_what_the_newest_attempt_of_each_conversation_did(tmp_path: Path) -> None:
