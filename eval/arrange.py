@@ -257,9 +257,15 @@ def _with_facts(request: Request) -> Choice:
 
 
 def _facts_directory(request: Request) -> Path:
-    if request.facts is None or not request.facts.is_dir():
+    facts = request.facts
+    if facts is None:
         raise InvalidInput("--engine recorded needs --facts: the directory with one .jsonl a conversation")
-    return request.facts
+    if not facts.is_dir():
+        problem = "is no directory" if facts.exists() else "does not exist"
+        raise InvalidInput(f"--facts {str(facts)!r} {problem}; name one with one .jsonl a conversation")
+    if not any(facts.glob("*.jsonl")):
+        raise InvalidInput(f"--facts {str(facts)!r} holds no recorded facts: no .jsonl of a conversation")
+    return facts
 
 
 def _local(settings: Mapping[str, Any], embedder: str) -> Engine:
