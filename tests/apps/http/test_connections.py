@@ -45,7 +45,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
                 made = Limits(rate=0, grace=2, connections=connections)
                 running = Running(Service(store, keys=keys_of(store), limits=made, **SETTINGS))
             else:
-                options = {"log_config": None, "timeout_graceful_shutdown": 2}
+                options: dict[str, Any] = {"log_config": None, "timeout_graceful_shutdown": 2}
                 running = Running(LimitedServer(app, connections, **options))
             stack.callback(running.stop)
             return running

@@ -1,11 +1,14 @@
 """A server in a process of its own: it stops when it is told to, and loses nothing."""
 
+import socket
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.torture.load import FEWEST, measured
 from tests.torture.serving import Process, stopped_under_load
+from tiermem.apps.cli.app import app
 from tiermem.apps.http.keys import Keys, keys_beside
 
 
@@ -33,6 +36,24 @@ def test_a_server_logs_no_key_and_says_where_it_listens(tmp_path: Path) -> None:
     assert f"add by {key.id}: 200" in said
     assert f"open by {key.id}: 403" in said
     assert token.split("_", 2)[2] not in said
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [(["serve"], "--port"), (["look", "--no-browser"], "--port"), (["mcp", "--engine", "local"], "--http")],
+)
+def test_a_port_that_is_taken_is_an_error_that_names_the_option(
+    command: list[str], option: str, tmp_path: Path
+) -> None:
+    import tiermem
+
+    tiermem.open(tmp_path, space="default", engine="local").close()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        failed = CliRunner().invoke(app, [*command, option, port], env={"TIERMEM_STORE": str(tmp_path)})
+    assert failed.exit_code == 1
+    assert failed.stderr.endswith(f"ame another port with {option}\n")
+    assert "listening at" not in failed.stderr
 
 
 @pytest.mark.timeout(300)

@@ -82,8 +82,8 @@ def mcp(
             if http is None:
                 await made.run_stdio_async()
             else:
-                remark(f"listening at http://127.0.0.1:{http}/mcp; everybody on this machine can use it")
-                await serve_http(made, port=http)
+                note = f"listening at http://127.0.0.1:{http}/mcp; everybody on this machine can use it"
+                await serve_http(made, port=http, on_listening=partial(remark, note))
 
     anyio.run(serve)
 

@@ -85,5 +85,9 @@ def serve(
     )
     to = "everybody on this machine can use it, without a key" if service.access.open else "with a key"
     shown = f"[{host}]" if ":" in host else host
-    remark(f"listening at http://{shown}:{port}; {to}")
-    run(service, host=host, port=port)
+    run(
+        service,
+        host=host,
+        port=port,
+        on_listening=lambda: remark(f"listening at http://{shown}:{port}; {to}"),
+    )

@@ -6,8 +6,9 @@ Requests that a proxy and this server might read differently are refused.
 from __future__ import annotations
 
 import json
+import socket
 from asyncio import TimerHandle, Transport
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from ipaddress import IPv6Address, ip_address
 from itertools import chain
 from typing import Any
@@ -277,12 +278,26 @@ def find_ambiguity(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
 class LimitedServer(uvicorn.Server):
     """A server of uvicorn with these limits of connections, and without WebSockets and ambiguous requests."""
 
-    def __init__(self, app: Any, limits: ConnectionLimits, **options: Any) -> None:
+    def __init__(
+        self,
+        app: Any,
+        limits: ConnectionLimits,
+        *,
+        on_listening: Callable[[], None] | None = None,
+        **options: Any,
+    ) -> None:
         backlog = limits.backlog
         config = uvicorn.Config(
             UnambiguousApp(app), http=protocol_class(limits), ws="none", backlog=backlog, **options
         )
         super().__init__(config)
+        self._on_listening = on_listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, and report that."""
+        await super().startup(sockets)
+        if self._on_listening is not None:
+            self._on_listening()
 
 
 def group_address(address: str) -> str:

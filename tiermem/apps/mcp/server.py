@@ -203,8 +203,8 @@ def server(
     return made
 
 
-async def serve_http(agents: MCPServer[Any], *, port: int) -> None:
-    """Serve over HTTP on this machine until the process is stopped.
+async def serve_http(agents: MCPServer[Any], *, port: int, on_listening: Callable[[], None]) -> None:
+    """Serve over HTTP on this machine until the process is stopped; `InvalidInput` if the port is taken.
 
     All clients have the address of this machine, so no limit per address applies.
     """
@@ -214,9 +214,20 @@ async def serve_http(agents: MCPServer[Any], *, port: int) -> None:
     host = "127.0.0.1"
     limits = ConnectionLimits(proxies=frozenset({host}))
     level = agents.settings.log_level.lower()
-    await LimitedServer(
-        agents.streamable_http_app(host=host), limits, host=host, port=port, log_level=level
-    ).serve()
+    made = LimitedServer(
+        agents.streamable_http_app(host=host),
+        limits,
+        on_listening=on_listening,
+        host=host,
+        port=port,
+        log_level=level,
+    )
+    try:
+        await made.serve()
+    except SystemExit as error:
+        raise InvalidInput(
+            f"cannot listen at {host}:{port}: is something else there? Name another port with --http"
+        ) from error
 
 
 def _explain_errors(call: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable[_R]]:
