@@ -123,6 +123,27 @@ async def test_a_callers_mistake_is_named_and_is_never_the_servers(
     assert str(tmp_path) not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("path", "advice"),
+    [
+        ("/v1/nope", "GET /openapi.json"),
+        ("/page/nope.js", "GET /openapi.json"),
+        ("/v1/stats?space=zzz", "GET /v1/spaces"),
+        ("/v1/page", "`pages`"),
+    ],
+)
+async def test_what_is_not_there_is_looked_up_where_it_is_listed(
+    serving: Serving, path: str, advice: str
+) -> None:
+    async with serving() as client:
+        await client.post("/v1/add", json={"turns": SAID, "speaker": "Ann"})
+        method = "GET" if path.startswith("/page/") else "POST"
+        answer = await client.request(method, path, json={"page_id": "p1:x"} if "stats" not in path else {})
+    assert answer.status_code == 404
+    assert answer.json()["error"] in ("UnknownId", "pagestore.PageNotFound")
+    assert advice in answer.json()["next"]
+
+
 async def test_a_body_that_is_too_long_or_no_json_is_refused(serving: Serving) -> None:
     async with serving(limits=Limits(body=1000)) as client:
         for content in (b"x" * 1001, _parts(20)):

@@ -35,7 +35,10 @@ log = logging.getLogger("tiermem.http")
 KEEP_ALIVE = 15.0
 """Seconds after which a stream of events says that it goes on."""
 _EVENTS = "text/event-stream"
-_NAMES = {404: "there is nothing at this path: /openapi.json tells what there is", 405: "another method"}
+_UNKNOWN_PATH = replace(
+    problem_of(UnknownId("there is nothing at this path: /openapi.json tells what there is")),
+    next="take one of the paths of `GET /openapi.json`",
+)
 
 _Answers = Callable[[Received], Awaitable[Response]]
 
@@ -271,7 +274,7 @@ async def _page(request: Received) -> Response:
     """A static file of the web page; it holds nothing from any memory."""
     asset = assets().get(request.path_params.get("name", INDEX))
     if asset is None:
-        raise UnknownId(_NAMES[404])
+        return _problem_response(_UNKNOWN_PATH)
     headers = {**HEADERS, "etag": asset.tag}
     if request.headers.get("if-none-match") == asset.tag:
         return Response(status_code=304, headers=headers)
@@ -281,9 +284,9 @@ async def _page(request: Received) -> Response:
 async def _answer_unknown_path(_request: Received, error: Exception) -> Response:
     """What is at no path of ours, or asked for by another method."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    words = _NAMES.get(status, "this cannot be answered")
     if status == 404:
-        return _problem_response(problem_of(UnknownId(words)))
+        return _problem_response(_UNKNOWN_PATH)
+    words = "another method" if status == 405 else "this cannot be answered"
     answer = _problem_response(problem_of(InvalidInput(f"{words} is not taken at this path"), status=status))
     answer.headers.update(getattr(error, "headers", None) or {})
     return answer

@@ -187,6 +187,8 @@ class Service:
             log.warning("serving %s: %s: %s", doing, type(error).__name__, error)
         if isinstance(error, Inaccessible) and self._place.url is not None:
             return replace(problem, detail=_DATABASE_DOWN, next=_LATER)
+        if isinstance(error, _UnknownSpace):
+            problem = replace(problem, next=_SPACES)
         return replace(problem, detail=self._here(problem.detail))
 
     async def close(self) -> None:
@@ -220,7 +222,7 @@ class Service:
                 self._place.address, space=space, create=create, **self._options
             )
         except (SpaceNotFound, UnknownId) as error:
-            raise UnknownId(f"there is no space {space!r}") from error
+            raise _UnknownSpace(f"there is no space {space!r}") from error
         except InvalidInput as error:
             unexpected(error, f"opening space {space!r}")
             raise ServerUnavailable("the memory cannot be opened as the server is set up") from error
@@ -305,7 +307,12 @@ def _without_path(text: str, path: str) -> str:
 
 _DATABASE_DOWN = "the database that holds this memory cannot be used now"
 _LATER = "try again in a little while; the log of the server says more"
+_SPACES = "name a space of `GET /v1/spaces`; the first thing stored in one makes it"
 _CHECKPOINT = "the checkpoint is not of this log as it is: take it as evidence, or send the one you kept"
+
+
+class _UnknownSpace(UnknownId):
+    """No space has this name."""
 
 
 def _takes_checkpoint(operation: WireOperation) -> bool:
