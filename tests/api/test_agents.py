@@ -17,7 +17,6 @@ import pytest
 import tiermem
 from pagestore import PageId, Span, Turn
 from pagestore.bundle import encode, verify_bundle
-from pagestore.errors import PageNotFound
 from tests.engines import quoting_engine
 from tests.reading.world import ListIndex
 from tiermem import AsyncMemory
@@ -185,7 +184,7 @@ async def test_a_shared_unit_is_seen_and_its_words_are_not() -> None:
         assert unit in await boss.units()
         found = [one for one in await boss.search("vault of the blue house") if one.unit_id == unit.id]
         assert [one.text for one in found] == [unit.text]
-        with pytest.raises(PageNotFound):
+        with pytest.raises(UnknownId):
             await boss.page(unit.spans[0].page_id)
         assert "zebracanary" not in said_by(await boss.search("vault", kind="pages"))
         answer = await boss.ask("What does the vault of the blue house open with?")
@@ -212,7 +211,7 @@ async def test_units_of_a_space_that_shares_them_are_everybodys_and_their_words_
         assert unit in await boss.units()
         assert unit.id in {one.unit_id for one in await boss.search("vault of the blue house")}
         assert "zebracanary" not in said_by(await boss.search("vault", kind="turns"))
-        with pytest.raises(PageNotFound):
+        with pytest.raises(UnknownId):
             await boss.page(unit.spans[0].page_id)
 
 

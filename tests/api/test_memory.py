@@ -11,7 +11,7 @@ import pytest
 
 import tiermem
 from pagestore import LogOptions, SessionId, SpaceId, Turn
-from pagestore.errors import Conflict, NotAStore, PageNotFound, PageStoreError
+from pagestore.errors import Conflict, NotAStore, PageStoreError
 from tests.api.conftest import DIALOGUE, OpenMemory, tell
 from tests.llm.server import ModelServer, Request
 from tests.stores import store_at
@@ -168,7 +168,7 @@ def test_unknown_ids_are_named(open_memory: OpenMemory, tmp_path: Path) -> None:
     memory = open_memory()
     with pytest.raises(UnknownId, match="a1:nowhere"):
         memory.audit("a1:nowhere")
-    with pytest.raises(PageNotFound, match="p1:nowhere"):
+    with pytest.raises(UnknownId, match="has no page 'p1:nowhere'; list them with `pages`"):
         memory.page("p1:nowhere")
     memory.close()
     with pytest.raises(UnknownId, match="'elsewhere'"):

@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from pagestore.errors import PageNotFound
 from tests.api.conftest import OpenMemory, tell
 from tests.api.test_by_model import at
 from tests.llm.server import ModelServer, Request
-from tiermem.errors import InvalidInput, ModelError
+from tiermem.errors import InvalidInput, ModelError, UnknownId
 
 SAID = [
     "I paid 1,450 dollars for the roof.",
@@ -107,9 +106,9 @@ def test_omissions_of_a_page_or_a_session(open_memory: OpenMemory) -> None:
     memory.add("Anything else?", speaker="Ann", session="open")
     with pytest.raises(InvalidInput, match="not summarised yet"):
         memory.omissions(memory.open_pages()[0].id)
-    with pytest.raises(PageNotFound):
+    with pytest.raises(UnknownId):
         memory.omissions("p1:nowhere")
-    with pytest.raises(PageNotFound):
+    with pytest.raises(UnknownId):
         memory.redistil("p1:nowhere")
 
 

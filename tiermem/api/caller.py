@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from pagestore import Page, PageId, SessionId
-from pagestore.errors import PageNotFound, ReadOnly
+from pagestore.errors import ReadOnly
 from tiermem.api import arguments
 from tiermem.api.requests import Filters
 from tiermem.api.results import SessionInfo
@@ -159,7 +159,7 @@ class SpaceCaller:
             if answer in ledger.tier1.answers or (reader.sees.all and ledger.tier1.was_erased(answer)):
                 return await reader.answer(answer)
             return await reader.page(PageId(wanted))
-        except (PageNotFound, UnknownId) as error:
+        except UnknownId as error:
             if answer in ledger.tier1.answers and reader.sees.all:
                 raise
             raise UnknownId(f"space {ledger.space!r} has no unit, page or answer {wanted!r}") from error

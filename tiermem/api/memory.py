@@ -30,7 +30,6 @@ from pagestore import (
 )
 from pagestore.address import is_address
 from pagestore.bundle import Bundle
-from pagestore.errors import PageNotFound
 from tiermem.api import arguments, copies, replaying
 from tiermem.api.caller import SpaceCaller
 from tiermem.api.erasing import erase, plan_erasure, scan_leftovers
@@ -83,6 +82,7 @@ from tiermem.reading import (
     Strategy,
     UnitHistory,
     omission_report,
+    unknown_page,
 )
 from tiermem.reasoning import Engine
 from tiermem.runtime.background import Background
@@ -636,8 +636,7 @@ class AsyncMemory:
     async def page(self, page_id: str) -> MarkedPage:
         """One page with its words and lines, all of them, and which were taken back and why.
 
-        The address of a turn gives the page that it is on. Raises `pagestore.errors.PageNotFound`, and
-        `UnknownId` for the address of no turn.
+        The address of a turn gives the page that it is on. Raises `UnknownId`.
         """
         return await self._caller.reader.page(arguments.page_or_turn(page_id))
 
@@ -833,7 +832,7 @@ class AsyncMemory:
         """Numbers, dates, names, negations and rare words that no unit keeps: of one page, a session, or all.
 
         Pages are read again and compared with their units as they are now; `over_time` is what was
-        counted at each distilling. Raises `PageNotFound`, `InvalidInput` for a page not summarised yet.
+        counted at each distilling. Raises `UnknownId`, `InvalidInput` for a page not summarised yet.
         """
         return await omission_report(
             self._caller.components.ledger,
@@ -846,13 +845,13 @@ class AsyncMemory:
     async def redistil(self, page_id: str) -> Redistilled:
         """Summarise a page again, with a list of what its units lost. New units that code confirms are added.
 
-        Nothing is removed, and the attempt is recorded. Raises `PageNotFound`, `InvalidInput`
+        Nothing is removed, and the attempt is recorded. Raises `UnknownId`, `InvalidInput`
         without a model and for a page not summarised yet, `ModelError`.
         """
         components, again = self._caller.writable, arguments.page(page_id)
         page = await self._caller.reader.page(again)
         if not self._caller.sees.owns((page.agent,)):
-            raise PageNotFound(f"space {page.space!r} has no page {again!r}")
+            raise unknown_page(page.space, again)
         components.meter.check()
         async with self._lock.shared():
             with components.paying(Meter()):

@@ -14,9 +14,10 @@ from tiermem.reading.looking_back.replay import Difference, Replay, differences_
 from tiermem.reading.looking_back.trail import UnitHistory
 from tiermem.reading.options import ReadingOptions
 from tiermem.reading.quoting import unit_evidence
-from tiermem.reading.reader import Kind, Reader, Recollection, unknown_unit
+from tiermem.reading.reader import Kind, Reader, Recollection
 from tiermem.reading.rerank import Reranker
 from tiermem.reading.search import Strategy
 from tiermem.reading.timeframe import Between, SaidThen, extract_timeframe, times_named, whole_days
+from tiermem.reading.unknown import unknown_page, unknown_unit
 from tiermem.reading.view import Scope
 from tiermem.text.question import LONGEST_QUESTION

@@ -17,7 +17,6 @@ from uuid import uuid4
 from pagestore import Page, PageId, PageInfo, PageLine, SessionId, Span, TokenCounter, TurnAddress
 from pagestore.address import is_address, seq_in
 from pagestore.codec import opened_as
-from pagestore.errors import PageNotFound
 from tiermem.errors import InvalidInput, UnknownId
 from tiermem.index.interface import Searches
 from tiermem.index.values import COLLECTIONS, About, Hit
@@ -54,6 +53,7 @@ from tiermem.reading.rerank import Reranker, rerank_pages
 from tiermem.reading.search import INDEX_LAGS, LookUp, Strategy, scored_by_turns
 from tiermem.reading.steps import OnStep, Steps
 from tiermem.reading.timeframe import Between
+from tiermem.reading.unknown import unknown_answer, unknown_unit, visible_page
 from tiermem.reading.view import EVERYTHING, Scope, View
 from tiermem.reasoning import Engine
 from tiermem.salience import Signals
@@ -305,14 +305,12 @@ class Reader:
     async def page(self, wanted: PageId | TurnAddress) -> MarkedPage:
         """A page, or that of a turn, with all its words, and which were taken back.
 
-        Raises `PageNotFound`, `Corrupt`, and `UnknownId` for the address of no turn that may be seen.
+        Raises `Corrupt`, and `UnknownId` for the id of no page and the address of no turn that may be seen.
         """
         if is_address(wanted):
             page = await self._page_of_turn(TurnAddress(wanted))
         else:
-            page = await self._ledger.page(PageId(wanted))
-        if not self._sees.page(page):
-            raise PageNotFound(f"space {page.space!r} has no page {wanted!r}")
+            page = await visible_page(self._ledger, PageId(wanted), self._sees)
         return MarkedPage(**_fields(page), taken_back=self._ledger.tier1.taken_back(page.id))
 
     async def _page_of_turn(self, address: TurnAddress) -> Page:
@@ -530,16 +528,6 @@ class Reader:
             trust=self._options.trust,
             whole=whole,
         )
-
-
-def unknown_unit(space: str, unit_id: str) -> UnknownId:
-    """What is said of a unit that there is not, or that may not be seen."""
-    return UnknownId(f"space {space!r} has no unit {unit_id!r}; list them with `units`")
-
-
-def unknown_answer(space: str, answer_id: str) -> UnknownId:
-    """The same of an answer."""
-    return UnknownId(f"space {space!r} gave no answer {answer_id!r}; list them with `answers`")
 
 
 def _fields(value: Page | PageInfo) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 import tiermem
 from pagestore import Turn, errors
 from pagestore.bundle import encode
-from pagestore.errors import Conflict, PageNotFound, ReadOnly
+from pagestore.errors import Conflict, ReadOnly
 from tests.api.conftest import OpenMemory, tell
 from tests.apps.http.conftest import SAID, SETTINGS, Server, keys_of
 from tiermem.embedding.hashed import HashEmbedder
@@ -100,7 +100,7 @@ def test_words_that_no_utf_8_writes_come_back_as_they_are(memory: tiermem.Memory
 def test_errors_are_those_of_a_memory_in_this_process(memory: tiermem.Memory, server: Server) -> None:
     with pytest.raises(UnknownId, match="a1:nowhere"):
         memory.audit("a1:nowhere")
-    with pytest.raises(PageNotFound, match="p1:nowhere"):
+    with pytest.raises(UnknownId, match="p1:nowhere"):
         memory.page("p1:nowhere")
     with pytest.raises(Conflict):
         memory.add({"speaker": "Caroline", "text": "Something else.", "id": "t0"}, session="s1")

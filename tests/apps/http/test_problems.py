@@ -140,7 +140,7 @@ async def test_what_is_not_there_is_looked_up_where_it_is_listed(
         method = "GET" if path.startswith("/page/") else "POST"
         answer = await client.request(method, path, json={"page_id": "p1:x"} if "stats" not in path else {})
     assert answer.status_code == 404
-    assert answer.json()["error"] in ("UnknownId", "pagestore.PageNotFound")
+    assert answer.json()["error"] == "UnknownId"
     assert advice in answer.json()["next"]
 
 

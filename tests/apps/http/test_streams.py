@@ -47,7 +47,7 @@ async def test_what_tells_no_progress_streams_what_came_of_it(serving: Serving) 
         ((name, found),) = await told(client, "search", query="What is Biscuit allergic to?")
         assert (name, "chicken" in found[0]["text"]) == ("result", True)
         ((name, problem),) = await told(client, "page", page_id="p1:nowhere")
-        assert (name, problem["error"], problem["status"]) == ("problem", "pagestore.PageNotFound", 404)
+        assert (name, problem["error"], problem["status"]) == ("problem", "UnknownId", 404)
 
 
 async def test_a_question_streams_its_steps_and_then_the_answer(serving: Serving) -> None:

@@ -13,6 +13,7 @@ from tiermem.errors import InvalidInput
 from tiermem.ledger import EVERYTHING_SEEN, Loss, Visibility
 from tiermem.model import Rejected, SummaryUnit
 from tiermem.reading.interface import ReadsLedger
+from tiermem.reading.unknown import visible_page
 from tiermem.text import omissions_and_count
 from tiermem.text.taken_back import without
 
@@ -86,7 +87,7 @@ async def omission_report(
     """Read the distilled pages again (one page, one session, or all) and compare them with their units.
 
     What was taken back is not counted: that no unit keeps it is meant.
-    Raises `PageNotFound`, and `InvalidInput` for a page that is not distilled.
+    Raises `UnknownId`, and `InvalidInput` for a page that is not distilled.
     """
     wanted = await _select_pages(ledger, page, session, sees)
     found: list[PageOmissions] = []
@@ -123,9 +124,7 @@ async def _select_pages(
 ) -> list[PageId]:
     distilled = ledger.tier1.pages
     if page is not None:
-        read = await ledger.page(page)
-        if not sees.page(read):
-            raise PageNotFound(f"space {read.space!r} has no page {page!r}")
+        read = await visible_page(ledger, page, sees)
         if read.id not in distilled:
             raise InvalidInput(f"page {read.id!r} is not summarised yet: `index_pending` does it")
         return [read.id] if session in (None, read.session) else []
