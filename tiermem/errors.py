@@ -36,8 +36,9 @@ from __future__ import annotations
 
 import logging
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from inspect import BoundArguments, Signature
 from pathlib import Path
 from reprlib import Repr
 from traceback import FrameSummary, extract_tb
@@ -254,6 +255,18 @@ def unknown_keyword(method: str, given: str, known: Iterable[str]) -> TypeError:
     elif given in _SPACES:
         what = f"users have spaces of their own, open(…, space='ann'); {what}"
     return TypeError(f"{method}() has no argument {given!r}: {what}")
+
+
+def bind_arguments(
+    method: str, signature: Signature, args: Sequence[object], keywords: Mapping[str, object]
+) -> BoundArguments:
+    """Arguments by name as a method without `self` takes them; `TypeError` names the method alone."""
+    for name in keywords.keys() - signature.parameters.keys():
+        raise unknown_keyword(method, name, signature.parameters)
+    try:
+        return signature.bind(*args, **keywords)
+    except TypeError as error:
+        raise TypeError(f"{method}(): {error}") from None
 
 
 def install_command(extra: str) -> str:

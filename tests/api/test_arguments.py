@@ -363,6 +363,13 @@ def test_other_tildes_are_kept(path: str) -> None:
     assert place(path, "path") == path
 
 
+def test_a_missing_argument_names_the_method_and_no_other_class(memory: Any) -> None:
+    with pytest.raises(TypeError, match=r"^leftover_scan\(\): missing a required argument: 'words'$"):
+        memory.leftover_scan()
+    with pytest.raises(TypeError, match=r"^search\(\): too many positional arguments$"):
+        memory.search("roof", 3)
+
+
 @pytest.mark.parametrize(
     ("method", "given", "expected"),
     [

@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import anyio
 
-from tiermem.errors import MemoryClosed, unknown_keyword
+from tiermem.errors import MemoryClosed, bind_arguments
 from tiermem.observing import enter_observers
 from tiermem.wire import Right
 
@@ -116,13 +116,12 @@ def _call(method: _Method[_H, _P, _T], *, finish: bool) -> _Call[_H, _P, _T]:
     def space_of(memory: _H) -> str | None:
         return None if memory._calls.closing else getattr(memory, "space", None)  # noqa: SLF001  # its own
 
-    names = [name for name in signature(method).parameters if name != "self"]
-    known = frozenset(names)
+    whole = signature(method)
+    taken = whole.replace(parameters=list(whole.parameters.values())[1:])
 
     @wraps(method)
     async def call(self: _H, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        for name in kwargs.keys() - known:
-            raise unknown_keyword(method.__name__, name, names)
+        bind_arguments(method.__name__, taken, args, kwargs)
         with enter_observers(lambda one: one.memory_called(method.__name__, space_of(self))) as done:
             run = partial(method, self, *args, **kwargs)
             result = await self._calls.run(run, finish=finish, before=self._catch_up)

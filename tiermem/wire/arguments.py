@@ -17,7 +17,7 @@ from pagestore import Checkpoint, Turn
 from pagestore.values import checkpoint_of
 from tiermem.dialogue.interface import DialogueSession, ImportedTurn
 from tiermem.dialogue.metadata import metadata_in
-from tiermem.errors import InvalidInput, not_one_of, shown, unknown_keyword
+from tiermem.errors import InvalidInput, bind_arguments, not_one_of, shown
 from tiermem.model import Answer, Budget, Evidence
 from tiermem.wire.operations import WireOperation
 from tiermem.wire.values import plain, read_as
@@ -36,9 +36,7 @@ def given_as_json(
 
     Raises `TypeError` as the method itself does, `InvalidInput` for what cannot go over HTTP.
     """
-    for name in keywords.keys() - operation.hints.keys():
-        raise unknown_keyword(operation.name, name, operation.hints)
-    given = operation.signature.bind(*args, **keywords).arguments
+    given = bind_arguments(operation.name, operation.signature, args, keywords).arguments
     if given.get("into") is not None:
         raise InvalidInput("into: a workspace needs a memory in this process, and this one is over HTTP")
     _no_place(given)
