@@ -121,7 +121,8 @@ class Batch:
             before = given.setdefault(measured.key, measured.words)
             if before != measured.words or (known and known.words not in (None, measured.words)):
                 raise Conflict(
-                    f"turn {measured.turn.turn_id!r} of session {session!r} has other words in the log"
+                    f"turn {measured.turn.turn_id!r} of session {session!r} has other words in the log: give "
+                    "the new words another id, or leave the words as they were"
                 )
 
     def _find(self, measured: MeasuredTurn) -> StoredTurn | None:

@@ -60,7 +60,7 @@ def test_the_same_turn_told_twice_is_stored_once(open_memory: OpenMemory) -> Non
     before = memory.stats()
     tell(memory)
     assert memory.stats().turns == before.turns == len(DIALOGUE)
-    with pytest.raises(Conflict):
+    with pytest.raises(Conflict, match="give the new words another id"):
         memory.add({"speaker": "Caroline", "text": "Something else.", "id": "t0"}, session="s1")
 
 

@@ -299,6 +299,12 @@ def test_a_number_that_is_not_finite_is_never_a_probability() -> None:
         Draft(text="chicken", cited=(0,), abstained=False, probability=float("nan"))
 
 
+def test_a_draft_of_words_that_are_no_text_is_refused() -> None:
+    number: Any = 5
+    with pytest.raises(InvalidInput, match="text of a Draft must be a text, not 5"):
+        Draft(text=number, cited=(0,), abstained=False)
+
+
 def test_a_changed_reader_of_the_package_is_refused(factors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tiermem.reasoning.learned.shared.SHIPPED", factors)
     monkeypatch.setattr("tiermem.reasoning.learned.shared._in_use", {})  # as in another process

@@ -15,7 +15,7 @@ from inspect import Parameter, iscoroutinefunction, signature
 from typing import Final, Protocol
 
 from pagestore import Page
-from tiermem.errors import InvalidInput
+from tiermem.errors import InvalidInput, shown
 from tiermem.model import Claim, Decision, Evidence, LinkedFact, Op, Search, SummaryUnit, UnitId
 from tiermem.text.question import Question
 
@@ -70,7 +70,11 @@ class Draft:
     probability: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no probability, such as NaN."""
+        """Refuse words that are no text, and what is no probability, such as NaN."""
+        for name in ("text", "missing", "statement"):
+            words: object = getattr(self, name)
+            if not isinstance(words, str):
+                raise InvalidInput(f"{name} of a Draft must be a text, not {shown(words)}")
         if self.probability is not None and not 0 <= self.probability <= 1:
             raise InvalidInput(f"probability must be from 0 to 1, or None, not {self.probability!r}")
 
