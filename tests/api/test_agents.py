@@ -111,7 +111,10 @@ async def test_a_grant_lets_an_agent_see_and_a_revoke_ends_that() -> None:
         assert "zebracanary" in said_by(await boss.search("vault"))
         answer = await boss.ask("What does the vault of the blue house open with?")
         assert "zebracanary" in answer.text
+        assert [one.id for one in await boss.answers()] == [answer.id]
         assert await memory.revoke("boss", to_see="planner") == ()
+        assert await boss.answers() == ()
+        assert (await boss.stats()).answers == 0
         assert "zebracanary" not in said_by(await boss.search("vault"))
         with pytest.raises(UnknownId):
             await boss.audit(answer.id)
@@ -199,8 +202,10 @@ async def test_a_shared_unit_is_seen_and_its_words_are_not() -> None:
         (page,) = [page for page in bundle.pages if page.id == place.page_id]
         assert [turn.line for turn in page.turns] == [None]
         assert not verify_bundle(encode(bundle)).failed
+        assert [one.id for one in await boss.answers()] == [answer.id]
         assert await planner.unshare(unit.id, reason="no more") == (unit,)
         assert unit not in await boss.units()
+        assert await boss.answers() == ()
         with pytest.raises(UnknownId):
             await boss.audit(answer.id)
 

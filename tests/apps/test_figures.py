@@ -19,8 +19,10 @@ def stats_of(*, read: int, linked: int) -> Stats:
     """A space that gave one answer from what was recalled."""
     given = answered().answer
     trace = replace(given.trace, read_tokens=read, raw_tokens=linked)
+    tier1 = folded(replace(answered(), answer=replace(given, route="ANSWER", trace=trace)))
     return stats(
-        folded(replace(answered(), answer=replace(given, route="ANSWER", trace=trace))),
+        tier1,
+        tuple(tier1.answers.values()),
         space=SpaceId("ann"),
         engine="local",
         embedder="words",

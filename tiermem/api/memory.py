@@ -618,8 +618,12 @@ class AsyncMemory:
 
     @operation("read")
     async def answers(self) -> tuple[AnswerInfo, ...]:
-        """Every answer given, oldest first: id, question, beginning of the answer, time, route."""
-        return self._caller.reader.answers()
+        """Every answer given, oldest first: id, question, beginning of the answer, time, route.
+
+        An agent gets those of agents that it may see, which were made of what it may see.
+        """
+        async with self._lock.shared():
+            return await self._caller.reader.answers()
 
     @operation("read")
     async def sessions(self) -> tuple[SessionInfo, ...]:
@@ -1142,8 +1146,11 @@ class AsyncMemory:
         filling = await self._caller.reader.open_pages()
         sessions = {*(page.session for page in pages), *(page.session for page in filling)}
         clock = await components.ledger.clock_problems()
+        async with self._lock.shared():
+            answers = await self._caller.reader.answers()
         return stats(
             components.ledger.tier1,
+            answers,
             space=components.ledger.space,
             engine=components.engine.name,
             embedder=components.embedder.name,

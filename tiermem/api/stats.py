@@ -72,6 +72,7 @@ class Stats:
 
 def stats(
     tier1: Tier1,
+    answers: Sequence[AnswerInfo],
     *,
     space: SpaceId,
     engine: str,
@@ -87,11 +88,10 @@ def stats(
     sees: Visibility = EVERYTHING_SEEN,
     reads_pages: bool = True,
 ) -> Stats:
-    """The counts of one space, of what may be seen of it; one pass over pages, units and answers.
+    """The counts of one space, of what may be seen of it, `answers` among it; one pass over each.
 
     `reads_pages` says that questions may have pages read, which needs a model.
     """
-    answers = tuple(filter(sees.answer, tier1.answers.values()))
     pages, set_aside = _visible_pages(tier1, sealed, sees)
     escalated, saved = _count_unread(answers) if reads_pages else (None, None)
     return Stats(

@@ -26,6 +26,7 @@ from tiermem.model import (
     Answer,
     AnswerId,
     AskMode,
+    Citation,
     Degradation,
     Evidence,
     Finding,
@@ -397,9 +398,10 @@ class Reader:
             raise unknown_unit(self._ledger.space, unit_id)
         return unit
 
-    def answers(self) -> tuple[AnswerInfo, ...]:
-        """Every answer that was given, oldest first."""
-        return tuple(filter(self._sees.answer, self._ledger.tier1.answers.values()))
+    async def answers(self) -> tuple[AnswerInfo, ...]:
+        """The answers that were given and may be seen, as by `answer`, oldest first."""
+        listed = tuple(self._ledger.tier1.answers.values())
+        return tuple([info for info in listed if await self._sees_answer(info)])
 
     async def answer(self, answer_id: AnswerId) -> Answer:
         """One answer with its trace; raises `UnknownId`, as for one that there is not.
@@ -409,24 +411,33 @@ class Reader:
         known = self._ledger.tier1.answers.get(answer_id)
         if self._sees.all or (known is None and answer_id.startswith(NOT_RECORDED)):
             return await self._ledger.answer(answer_id)
-        if known is None or not self._sees.answer(known):
+        if known is None or not await self._sees_answer(known):
             raise unknown_answer(self._ledger.space, answer_id)
-        answer = await self._ledger.answer(answer_id)
-        if not await self._sees_all_of(answer):
-            raise unknown_answer(self._ledger.space, answer_id)
-        return answer
+        return await self._ledger.answer(answer_id)
+
+    async def _sees_answer(self, info: AnswerInfo) -> bool:
+        """Whether an answer and everything that it was made of may be seen."""
+        if self._sees.all or not self._sees.answer(info):
+            return self._sees.all
+        return await self._sees_all_of(await self._ledger.answer(info.id))
 
     async def _sees_all_of(self, answer: Answer) -> bool:
-        """Whether everything that was put before the engine for an answer may be seen."""
-        tier1, shown = self._ledger.tier1, answer.trace.candidates
-        units = (tier1.unit(item.unit_id) for item in shown if item.unit_id is not None)
-        if not all(unit is None or self._sees.unit(unit) for unit in units):
+        """Whether everything that was put before the engine for an answer, or displayed, may be seen.
+
+        Not where that cannot be told: a unit or a page of it cannot be read.
+        """
+        shown: tuple[Evidence | Citation, ...] = (*answer.trace.candidates, *answer.citations)
+        units = [self._ledger.tier1.unit(item.unit_id) for item in shown if item.unit_id is not None]
+        if not all(unit is not None and self._sees.unit(unit) for unit in units):
             return False
-        spans = (span for item in shown if item.unit_id is None for span in item.spans)
+        # A unit may be shared, and the words under it not.
+        spans = [span for item in shown if item.unit_id is None or item.quote for span in item.spans]
+        said = [line for one in answer.said for line in (one, one.next) if line is not None]
+        spans += [line.span for line in (*answer.sentences, *said) if line.span is not None]
         rounds = (page_id for one in answer.trace.rounds for page_id in one.pages)
         ids = dict.fromkeys((*(span.page_id for span in spans), *rounds))
-        read = await self._ledger.read(tuple(ids))
-        return all(self._sees.page(page) for page in read if isinstance(page, Page))
+        read = await self._ledger.read(tuple(ids), kept=True)
+        return all(isinstance(page, Page) and self._sees.page(page) for page in read)
 
     async def pages(self, session: SessionId | None = None) -> Sequence[MarkedPageInfo]:
         """Sealed pages, oldest first, without their words, and what of them was taken back."""
@@ -441,17 +452,17 @@ class Reader:
         fetched = await view.fetch(span.page_id for unit in units for span in unit.spans)
         context = self._options.context_chars
         found = (unit_history(view.tier1, unit, fetched.pages, context=context) for unit in units)
-        return tuple(found) if self._sees.all else tuple(map(self._history_seen, found))
+        return tuple(found) if self._sees.all else tuple([await self._history_seen(one) for one in found])
 
-    def _history_seen(self, history: UnitHistory) -> UnitHistory:
+    async def _history_seen(self, history: UnitHistory) -> UnitHistory:
         """It without the ids of units and answers that may not be seen."""
         tier1 = self._ledger.tier1
         newer = (tier1.unit(unit_id) for unit_id in history.superseded_by)
-        judged = ((one, tier1.answers.get(one.answer_id)) for one in history.outcomes if one.answer_id)
+        judged = [(one, tier1.answers.get(one.answer_id)) for one in history.outcomes if one.answer_id]
         return replace(
             history,
             superseded_by=tuple(one.id for one in newer if one is not None and self._sees.unit(one)),
-            outcomes=tuple(one for one, of in judged if of is not None and self._sees.answer(of)),
+            outcomes=tuple([one for one, of in judged if of is not None and await self._sees_answer(of)]),
         )
 
     async def signals(self, unit_id: UnitId, *, as_of: datetime | None = None) -> Signals:
