@@ -652,7 +652,8 @@ class Answer:
     in the question and were not computed, at most 64. An answer of more than 4,000 characters, or without a
     content word, is not checked: it lists none, and `sentences` is empty.
     `complete` is `False` where a part of what was asked is missing, and `missing` says what; it is `None`
-    without a model. `trust` is the lowest level among the sources it cites; `None` when it cites none.
+    without a model. `explanation` is what a model says where it abstains, in its words, which no code
+    checked. `trust` is the lowest level among the sources it cites; `None` when it cites none.
     `probability`, without a model, is that of the first line holding what is asked for (0 to 1), fitted on
     conversations that the small reader did not learn from; `None` where it is not known. `recorded` is
     `False` where the answer was only given: by a memory opened read-only, or to compare.
@@ -682,14 +683,29 @@ class Answer:
     missing: str = ""
     recorded: bool = True
     probability: float | None = None
+    explanation: str = ""
 
     def __str__(self) -> str:
         """The text; of an answer that does not abstain with cited sentences, in which its words are in «»,
-        and what may turn its meaning.
+        and what may turn its meaning. Then what is missing, and what a model that abstains says.
         """
         unsupported = [f"not in the cited words: {', '.join(self.unsupported)}"] if self.unsupported else []
-        lines = (*map(str, self.sentences), *unsupported, *self.caution_lines)
+        missing = f"{'missing' if self.abstained else 'incomplete, missing'}: {self.missing_part}"
+        lines = (
+            *map(str, self.sentences),
+            *unsupported,
+            *self.caution_lines,
+            *([_BREAK.sub(" ", missing)] if self.missing_part else []),
+            *([_BREAK.sub(" ", f"what the model said: “{self.explanation}”")] if self.explanation else []),
+        )
         return "\n  ".join((self.text, *lines))
+
+    @property
+    def missing_part(self) -> str:
+        """What is missing, as it is displayed: also where it is not known what; "" where nothing is."""
+        if self.complete is not False:
+            return ""
+        return self.missing or ("" if self.abstained else "a part of what was asked")
 
     @property
     def caution_lines(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from tiermem.ledger.kinds import KINDS
 from tiermem.model import Round, Search
 
 WORDS = {
-    "Answer": {"text", "missing", "unsupported"},
+    "Answer": {"text", "missing", "unsupported", "explanation"},
     "CitedSentence": {"text", "speaker"},
     "Check": {"unsupported", "reason"},
     "Citation": {"claim", "quote", "speaker"},

@@ -104,6 +104,7 @@ def build_answer(
         said=composed.said,
         complete=None if outcome.decision.router == "said" else composed.complete,
         missing=composed.missing,
+        explanation=composed.explanation,
         probability=composed.probability,
     )
 

@@ -171,7 +171,7 @@ class _QuestionRun:
             self._note(strategy.way, error, "the answer from what was read until then")
             if answered is not None:
                 return _Step(composed=answered.composed, way=answered.way, evidence=answered.evidence)
-            return _Step(composed=abstention(missing=str(error)), way="recall")
+            return _Step(composed=replace(abstention(), missing=str(error)), way="recall")
 
     def _leaves_abstention(self, error: Exception) -> bool:
         """Whether the question ends without an answer, and not with this error."""
@@ -348,7 +348,7 @@ def fused_decision(first: ComposedAnswer) -> Decision:
     if first.suffices:
         why = "no reading would tell more" if first.abstained else "what was recalled tells it"
         return Decision(action="ANSWER", score=None, reason=why, router=FUSED)
-    reason = first.missing or first.declined or "what was recalled does not tell it"
+    reason = first.missing or first.explanation or first.declined or "what was recalled does not tell it"
     return Decision(action="ESCALATE", score=None, reason=reason, router=FUSED)
 
 

@@ -78,6 +78,8 @@ class ComposedAnswer:
     read_tokens: int = 0
     complete: bool = True
     missing: str = ""
+    explanation: str = ""
+    """What the engine says where it abstains."""
     searches: tuple[Search, ...] | None = None
     """What to look up for what is missing, where the wording says so."""
     statement: LinkedFact | None = None
@@ -85,6 +87,11 @@ class ComposedAnswer:
     probability: float | None = None
     """Probability that it is right, if the engine that worded it is calibrated."""
     degradations: tuple[Degradation, ...] = ()
+
+    @property
+    def gap(self) -> str:
+        """What is not known yet, for a search: what is missing, and what an abstention says."""
+        return "; ".join(dict.fromkeys(part for part in (self.missing, self.explanation) if part))
 
     @property
     def holds(self) -> bool:
@@ -111,10 +118,10 @@ class ComposedAnswer:
         return self.checks[-1] if self.holds and self.checks else None
 
 
-def abstention(after: ComposedAnswer | None = None, *, missing: str = "") -> ComposedAnswer:
+def abstention(after: ComposedAnswer | None = None) -> ComposedAnswer:
     """No answer; what was tried before stays on record."""
     if after is None:
-        return ComposedAnswer(text=ABSTENTION, abstained=True, complete=False, missing=missing)
+        return ComposedAnswer(text=ABSTENTION, abstained=True, complete=False)
     return replace(
         after,
         text=ABSTENTION,
@@ -128,12 +135,6 @@ def abstention(after: ComposedAnswer | None = None, *, missing: str = "") -> Com
         probability=None,
         missing=after.missing or after.declined,
     )
-
-
-def _unknown(draft: Draft) -> str:
-    """What an abstention says is not known, for the search that follows."""
-    said = replace_surrogates(draft.text).strip()
-    return "; ".join(dict.fromkeys(part for part in (draft.missing, said) if part))
 
 
 def better(new: ComposedAnswer, before: Iterable[ComposedAnswer]) -> ComposedAnswer:
@@ -157,8 +158,13 @@ class Composer:
         draft = await self._draft([item.evidence for item in items])
         text = replace_surrogates(draft.text).strip()
         if draft.abstained or not text:
-            settled = draft.abstained and draft.complete
-            worded = replace(abstention(missing=_unknown(draft)), complete=settled, searches=draft.searches)
+            worded = replace(
+                abstention(),
+                complete=draft.abstained and draft.complete,
+                missing=draft.missing,
+                explanation=text,
+                searches=draft.searches,
+            )
         else:
             cited = [items[i] for i in dict.fromkeys(draft.cited) if 0 <= i < len(items)]
             if not cited:

@@ -59,7 +59,7 @@ class TurnRounds(Rounds[FoundTurn]):
 
     def missing(self) -> str:
         """What the answer misses."""
-        return self.composed.missing
+        return self.composed.gap
 
     async def known_evidence(self) -> Sequence[Evidence]:
         """What the answer cites, and the best of what was found."""

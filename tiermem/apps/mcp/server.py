@@ -562,6 +562,7 @@ def _answer(given: Answer) -> dict[str, Any]:
         "sentences": [str(one) for one in given.sentences],
         "complete": given.complete,
         "missing": given.missing,
+        "explanation": given.explanation,
         "sources": sources,
         "said": [plain(one) for one in given.said],
     }

@@ -91,18 +91,24 @@ STYLES: Mapping[str | None, str] = {
 
 
 def support(answer: Answer) -> Text:
-    """How far the cited words bear the answer out, and what of it is missing."""
+    """How far the cited words bear the answer out."""
     from tiermem.proof.in_words import support_in_words
 
-    shown = Text(show_controls(support_in_words(answer)), style=STYLES.get(answer.support, "dim"))
-    if answer.support is None or answer.complete is not False:
-        return shown
-    return shown.append(f"; incomplete: {show_controls(answer.missing or 'not shown what')}", style="yellow")
+    return Text(show_controls(support_in_words(answer)), style=STYLES.get(answer.support, "dim"))
 
 
 def caution_rows(answer: Answer) -> list[tuple[str, str | Text]]:
     """A row for each caution: what may turn the meaning of the answer."""
     return [("caution", Text(show_controls(line), style="yellow")) for line in answer.caution_lines]
+
+
+def missing_rows(answer: Answer) -> list[tuple[str, str | Text]]:
+    """A row with what is missing, and one with what a model that abstains says; each where there is any."""
+    parts = [
+        ("missing" if answer.abstained else "incomplete", answer.missing_part),
+        ("model said", f"“{answer.explanation}”, which was not checked" if answer.explanation else ""),
+    ]
+    return [(name, Text(show_controls(part), style="yellow")) for name, part in parts if part]
 
 
 def answer_rows(answer: Answer, console: Console) -> list[tuple[str, str | Text]]:
@@ -114,6 +120,7 @@ def answer_rows(answer: Answer, console: Console) -> list[tuple[str, str | Text]
         ("support", support(answer)),
         *(("said", _sentence(each, console)) for each in answer.sentences),
         *caution_rows(answer),
+        *missing_rows(answer),
         *how_likely(answer),
         ("route", route(answer)),
     ]

@@ -24,6 +24,7 @@ from tiermem.apps.present.answers import (
     caution_rows,
     cited_in_page,
     how_likely,
+    missing_rows,
     next_step,
     route,
     said_lines,
@@ -135,6 +136,7 @@ def _answer_view(number: int, one: DemoAnswer, console: Console) -> Group:
         [
             ("support", support(answer)),
             *caution_rows(answer),
+            *missing_rows(answer),
             *how_likely(answer),
             ("route", route(answer)),
             ("read", tokens(one.cost)),
@@ -159,7 +161,7 @@ def _model_rows(one: DemoAnswer) -> list[tuple[str, str | Text]]:
         return []
     rows: list[tuple[str, str | Text]] = [("model calls", f"{', '.join(calls)}, to answer")]
     if answer.abstained:
-        return [*rows, ("missing", answer.missing)]
+        return rows
     cited = [short(citation.unit_id or citation.turn or "") for citation in answer.citations]
     state = ("intact", "green") if one.intact else ("NOT INTACT", "bold red")
     rows.append(("cites", Text(f"{', '.join(dict.fromkeys(cited))}: ").append(*state)))

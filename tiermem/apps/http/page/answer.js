@@ -19,6 +19,7 @@ export function shownAnswer(answer, audited) {
     unsupported(answer),
     ...cautions(answer),
     answer.complete !== false || (answer.abstained && !answer.missing) ? null : h("p", { class: "note" }, h("b", {}, "Missing: "), answer.missing || "a part of what was asked"),
+    answer.explanation ? h("p", { class: "note" }, h("b", {}, "What the model said: "), `“${answer.explanation}”, which was not checked`) : null,
     answer.abstained || (answer.said || []).length ? null : citations(answer, audited),
     degradations(answer.trace),
     course(answer),

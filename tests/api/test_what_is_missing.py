@@ -1,0 +1,107 @@
+"""What an answer lacks, and what a model says where it abstains, are displayed wherever the answer is."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+
+import tiermem
+from tests.api.conftest import OpenMemory
+from tests.engines import engine
+from tiermem.apps.present.answers import answer_rows
+from tiermem.apps.present.tables import pairs
+from tiermem.model import Evidence
+from tiermem.reasoning import Draft
+from tiermem.reasoning.interface import Planned
+from tiermem.text.question import Question
+
+SAID = "My neighbour is called Leo and sells sesame bread."
+ASKED = "What is the full name of my neighbour?"
+TOLD = "Nothing is told of Leo's surname;\nMila is called Berg"
+
+
+def by_model(open_memory: OpenMemory, draft: Draft) -> tuple[tiermem.Memory, list[str]]:
+    """A memory whose model gives this draft, and what it is asked to plan for."""
+    planned_for: list[str] = []
+
+    async def compose(question: Question, evidence: Sequence[Evidence]) -> Draft:
+        return draft
+
+    async def plan(
+        question: Question, known: Sequence[Evidence], missing: str, done: Sequence[Any]
+    ) -> Planned:
+        planned_for.append(missing)
+        return Planned(done=True, reason="enough")
+
+    memory = open_memory(engine=engine(compose=compose, plan=plan, route=None), distil="deferred")
+    memory.add(SAID, speaker="Ann")
+    return memory, planned_for
+
+
+def on_the_command_line(answer: tiermem.Answer) -> str:
+    console = Console(width=200)
+    with console.capture() as printed:
+        console.print(pairs(answer_rows(answer, console)))
+    return printed.get()
+
+
+def test_an_incomplete_answer_is_displayed_with_what_is_missing(open_memory: OpenMemory) -> None:
+    draft = Draft(text="Leo", cited=(0,), abstained=False, complete=False, missing="his\nsurname")
+    memory, planned_for = by_model(open_memory, draft)
+    answer = memory.ask(ASKED)
+    assert (answer.text, answer.missing, planned_for) == ("Leo", "his\nsurname", ["his\nsurname"])
+    assert str(answer).splitlines()[-1] == "  incomplete, missing: his surname"
+    assert "\nMissing:  his\nsurname\n" in memory.audit(answer.id).explain()
+    assert "incomplete" in on_the_command_line(answer)
+
+
+def test_an_incomplete_answer_of_which_nobody_says_what_is_missing_is_displayed_as_that(
+    open_memory: OpenMemory,
+) -> None:
+    memory, _ = by_model(open_memory, Draft(text="Leo", cited=(0,), abstained=False, complete=False))
+    answer = memory.ask(ASKED)
+    assert str(answer).splitlines()[-1] == "  incomplete, missing: a part of what was asked"
+    assert "\nMissing:  a part of what was asked\n" in memory.audit(answer.id).explain()
+
+
+def test_a_complete_answer_is_displayed_as_nothing_else(open_memory: OpenMemory) -> None:
+    memory, _ = by_model(open_memory, Draft(text="Leo", cited=(0,), abstained=False))
+    answer = memory.ask(ASKED)
+    for shown in (str(answer), memory.audit(answer.id).explain(), on_the_command_line(answer)):
+        assert "missing" not in shown.lower()
+        assert "incomplete" not in shown
+
+
+def test_what_a_model_says_where_it_abstains_is_displayed_as_its_words(open_memory: OpenMemory) -> None:
+    draft = Draft(text=TOLD, cited=(), abstained=True, complete=False, missing="his surname")
+    memory, planned_for = by_model(open_memory, draft)
+    answer = memory.ask(ASKED)
+    assert (answer.missing, answer.explanation) == ("his surname", TOLD)
+    assert planned_for == [f"his surname; {TOLD}"]
+    assert str(answer).splitlines()[-2:] == [
+        "  missing: his surname",
+        f"  what the model said: “{TOLD.replace(chr(10), ' ')}”",
+    ]
+    explained = memory.audit(answer.id).explain()
+    assert "Missing:  his surname\n" in explained
+    assert f"Model:    “{TOLD}”, which was not checked" in explained
+    shown = on_the_command_line(answer)
+    assert "his surname" in shown
+    assert "model said" in shown
+    assert memory.get(answer.id) == answer
+
+
+def test_an_abstention_that_no_search_would_change_misses_nothing(open_memory: OpenMemory) -> None:
+    memory, planned_for = by_model(open_memory, Draft(text=TOLD, cited=(), abstained=True, complete=True))
+    answer = memory.ask(ASKED)
+    assert (answer.missing, answer.explanation, planned_for) == ("", TOLD, [])
+    assert "missing" not in str(answer)
+    assert "what the model said: “Nothing is told" in str(answer)
+
+
+def test_without_a_model_nothing_is_missing(open_memory: OpenMemory) -> None:
+    memory = open_memory(engine="local")
+    memory.add(SAID, speaker="Ann")
+    answer = memory.ask("Which bank does Robert use?")
+    assert (answer.abstained, answer.missing_part, answer.explanation) == (True, "", "")
+    assert str(answer) == answer.text
