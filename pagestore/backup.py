@@ -372,7 +372,10 @@ def _refuse_what_is_there(target: Path, *, replace: bool) -> None:
         if names and "FORMAT" not in names:
             raise NotAStore(f"{str(target)!r} is no TierMem store; name another directory, or an empty one")
         if names and not replace:
-            raise InvalidInput(f"{str(target)!r} is a store already: name another directory, or replace it")
+            raise InvalidInput(
+                f"{str(target)!r} is a store already: name another directory, or replace it with "
+                "`replace=True` or `--replace`"
+            )
 
 
 def _put_in_place(staging: Path, target: Path) -> None:

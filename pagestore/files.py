@@ -242,12 +242,16 @@ def lies_in(place: str | Path, directory: str | Path) -> bool:
 def new_file(path: str | Path, *, replace: bool) -> Iterator[IO[bytes]]:
     """A file outside a store, its owner's alone, that gets its name when all of it is written and durable.
 
-    Raises `InvalidInput` where there is one, unless `replace`.
+    Raises `InvalidInput` where there is one, unless `replace`, and `Inaccessible` without a directory for it.
     """
     target = Path(possible_path(str(path)))
     with translating(str(path)):
         if target.exists() and not (replace and target.is_file()):
-            raise InvalidInput(f"{str(path)!r} exists: name another file, or replace it")
+            raise InvalidInput(
+                f"{str(path)!r} exists: name another file, or replace it with `replace=True` or `--replace`"
+            )
+        if not target.parent.is_dir():
+            raise Inaccessible(f"there is no directory {str(target.parent)!r}: make it, or name another file")
         partial = target.with_name(f"{target.name}.part-{os.getpid()}")
         try:
             with create_file(partial) as out:

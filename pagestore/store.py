@@ -160,7 +160,9 @@ class Store:
         except FileNotFoundError:
             return []
         except NotADirectoryError as error:
-            raise NotAStore(f"{self.path!r} is a file; a store is a directory") from error
+            above = (str(path) for path in (Path(self.path), *Path(self.path).parents))
+            file = next(filter(self._files.exists, above), self.path)
+            raise NotAStore(f"{file!r} is a file; a store is a directory") from error
 
     def _check_number(self) -> None:
         text = read_file(self._files, f"{self.path}/FORMAT").decode("utf-8", "replace")

@@ -36,10 +36,12 @@ def test_a_store_goes_through_a_file(store: Path, tmp_path: Path) -> None:
     assert "erased from the memory later" in " ".join(told.split())
     again = run("backup", store, tmp_path / "m.tar.gz", code=1)
     assert again.stderr.startswith("error: ")
-    assert "exists" in again.stderr
+    assert "exists: name another file, or replace it with `replace=True` or `--replace`" in again.stderr
     run("backup", store, tmp_path / "m.tar.gz", "--replace")
     assert "Every hash agrees" in run("restore", tmp_path / "m.tar.gz", tmp_path / "copy").stdout
-    assert "is a store already" in run("restore", tmp_path / "m.tar.gz", tmp_path / "copy", code=1).stderr
+    refused = run("restore", tmp_path / "m.tar.gz", tmp_path / "copy", code=1).stderr
+    assert "is a store already" in refused
+    assert "`--replace`" in refused
     assert as_json(tmp_path / "copy", "units") == as_json(store, "units")
     assert as_json(tmp_path / "copy", "verify")["ok"]
     assert "Mira" in tiermem(tmp_path / "copy", "search", "the boat").stdout
@@ -73,6 +75,11 @@ def test_an_export_is_ingested_and_exported_as_it_was(store: Path, tmp_path: Pat
     assert printed.stderr.startswith("note: ")
     again = as_json(tmp_path / "copy", "ingest", str(out))
     assert [space["new"] for space in again["spaces"]] == [0]
+
+
+def test_an_export_into_a_directory_that_is_missing_names_it(store: Path, tmp_path: Path) -> None:
+    failed = tiermem(store, "export", str(tmp_path / "absent" / "x.jsonl"), code=1).stderr
+    assert f"there is no directory '{tmp_path / 'absent'}': make it, or name another file" in failed
 
 
 def test_a_file_lowers_the_trust_in_itself_and_does_not_raise_it(

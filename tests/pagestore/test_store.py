@@ -16,7 +16,6 @@ from pagestore.errors import (
     Inaccessible,
     NewerFormat,
     NotAStore,
-    PageStoreError,
     ReadOnly,
     SpaceNotFound,
 )
@@ -143,9 +142,11 @@ class TestBadDirectories:
         assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
     def test_a_file_is_no_store(self, tmp_path: Path) -> None:
-        (tmp_path / "memory").write_text("")
-        with pytest.raises(PageStoreError):
-            Store(tmp_path / "memory")
+        file = tmp_path / "memory"
+        file.write_text("")
+        for path in (file, file / "below", file / "below" / "it"):
+            with pytest.raises(NotAStore, match=rf"^'{file}' is a file; a store is a directory$"):
+                Store(path)
 
     @pytest.mark.parametrize("text", ["", "tiermem-store", "tiermem-store x\n", "\xff\xfe", "sqlite 3\n"])
     def test_a_format_file_that_says_something_else_is_refused(self, tmp_path: Path, text: str) -> None:
