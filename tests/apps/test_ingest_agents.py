@@ -46,11 +46,14 @@ def test_the_sessions_below_a_folder_are_stored_and_other_files_are_not(tmp_path
     told = as_json(store, "ingest", str(folder))
     (space,) = told["spaces"]
     assert (space["new"], space["known"]) == (3, 0)
-    assert told["left_out"] == {"hidden reasoning": 1, "session without turns": 1}
+    other = "file of another kind (name it to have it read)"
+    assert told["left_out"] == {"hidden reasoning": 1, "session without turns": 1, other: 1}
     assert len(told["skipped"]) == 2
     assert any("notes.jsonl' is no transcript" in reason for reason in told["skipped"])
     (again,) = as_json(store, "ingest", str(folder))["spaces"]
     assert (again["new"], again["known"]) == (0, 3)
+    notes = next(folder.rglob("MEMORY.md"))
+    assert other not in as_json(store, "ingest", str(folder), str(notes))["left_out"]
 
 
 def test_what_is_added_is_stored_until_the_program_is_interrupted(
@@ -105,7 +108,7 @@ def test_standard_input_is_not_followed(tmp_path: Path) -> None:
 
 def test_what_is_no_turn_is_displayed(tmp_path: Path) -> None:
     shown = tiermem(tmp_path / "memory", "ingest", str(claude_code_folder(tmp_path / "claude")))
-    assert "not stored: 1 × hidden reasoning, 1 × session without turns" in shown.output
+    assert "1 × file of another kind (name it to have it read), 1 × hidden reasoning" in shown.output
 
 
 def test_a_folder_without_transcripts_is_an_error(tmp_path: Path) -> None:

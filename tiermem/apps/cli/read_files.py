@@ -15,6 +15,8 @@ from tiermem.errors import InvalidInput, NotDialogue, NoTurns
 _WITHOUT_TURNS = "session without turns"
 _PACKED = "file packed with zstd"
 _PACKED_FILES = "*.jsonl.zst"
+_OTHER_KIND = "file of another kind (name it to have it read)"
+_OF_DATABASES = ("opencode.db-wal", "opencode.db-shm")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,8 @@ def read_files(
     """
     if not files and agent is None:
         raise InvalidInput("name files, or read the sessions of an agent with --from claude-code")
-    folders = [*_named_folders(files), *(() if agent is None else transcript_folders(agent))]
+    named_folders = _named_folders(files)
+    folders = [*named_folders, *(() if agent is None else transcript_folders(agent))]
     single = [file for file in files if file == "-" or not Path(file).is_dir()]
     single = [file for file in single if file == "-" or is_wanted(Path(file))]
     skipped: list[str] = []
@@ -73,6 +76,8 @@ def read_files(
             conversations += _read_transcript(path, given, skipped, left_out)
         if packed := sum(1 for _ in folder.rglob(_PACKED_FILES)):
             left_out[_PACKED] += packed
+    if passed_over := _files_of_another_kind(named_folders, files):
+        left_out[_OTHER_KIND] = len(passed_over)
     for one in conversations:
         left_out.update(one.left_out)
     return FilesRead(conversations=tuple(conversations), skipped=tuple(skipped), left_out=dict(left_out))
@@ -87,6 +92,15 @@ def _named_folders(files: Sequence[str]) -> list[Path]:
                 f"no transcript of a coding agent is below {str(folder)!r}: of other chats name the files"
             )
     return folders
+
+
+def _files_of_another_kind(folders: Sequence[Path], files: Sequence[str]) -> set[Path]:
+    """The files below folders that are neither transcripts by their names nor named themselves."""
+    below = {path.resolve() for folder in folders for path in folder.rglob("*") if path.is_file()}
+    read = {path.resolve() for folder in folders for path in transcripts_in(folder)}
+    packed = {path.resolve() for folder in folders for path in folder.rglob(_PACKED_FILES)}
+    named = {Path(file).resolve() for file in files}
+    return {path for path in below - read - packed - named if path.name not in _OF_DATABASES}
 
 
 def _read_transcript(
