@@ -424,7 +424,7 @@ class Reader:
     async def _sees_all_of(self, answer: Answer) -> bool:
         """Whether everything that was put before the engine for an answer, or displayed, may be seen.
 
-        Not where that cannot be told: a unit or a page of it cannot be read.
+        False as well where a unit or a page of it cannot be read, so that its owner is not known.
         """
         shown: tuple[Evidence | Citation, ...] = (*answer.trace.candidates, *answer.citations)
         units = [self._ledger.tier1.unit(item.unit_id) for item in shown if item.unit_id is not None]
