@@ -1,8 +1,10 @@
 """What an answer lacks, and what a model says where it abstains, are displayed wherever the answer is."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 import tiermem
@@ -10,7 +12,9 @@ from tests.api.conftest import OpenMemory
 from tests.engines import engine
 from tiermem.apps.present.answers import answer_rows
 from tiermem.apps.present.tables import pairs
-from tiermem.model import Evidence
+from tiermem.errors import ModelError
+from tiermem.llm.meter import check_budget, pay
+from tiermem.model import Evidence, Search, Usage
 from tiermem.reasoning import Draft
 from tiermem.reasoning.interface import Planned
 from tiermem.text.question import Question
@@ -36,6 +40,27 @@ def by_model(open_memory: OpenMemory, draft: Draft) -> tuple[tiermem.Memory, lis
     memory = open_memory(engine=engine(compose=compose, plan=plan, route=None), distil="deferred")
     memory.add(SAID, speaker="Ann")
     return memory, planned_for
+
+
+def reading_on(open_memory: OpenMemory, first: Draft, error: ModelError | None = None) -> tiermem.Memory:
+    """A memory whose model gives this first reply, and then fails; without an error each reply is a call."""
+    replies: list[Draft] = []
+
+    async def compose(question: Question, evidence: Sequence[Evidence]) -> Draft:
+        check_budget()
+        if replies and error is not None:
+            raise error
+        pay(Usage(calls=1))
+        replies.append(first)
+        return first
+
+    async def plan(*_: Any) -> Planned:
+        raise AssertionError("the wording names what to look up")
+
+    memory = open_memory(engine=engine(compose=compose, plan=plan, route=None), distil="deferred")
+    memory.add(SAID, speaker="Ann")
+    memory.add([{"role": "user", "content": f"The surname of guest {n} is Berg."} for n in range(40)])
+    return memory
 
 
 def on_the_command_line(answer: tiermem.Answer) -> str:
@@ -105,3 +130,29 @@ def test_without_a_model_nothing_is_missing(open_memory: OpenMemory) -> None:
     answer = memory.ask("Which bank does Robert use?")
     assert (answer.abstained, answer.missing_part, answer.explanation) == (True, "", "")
     assert str(answer) == answer.text
+
+
+LOOK_UP = (Search(kind="KEYWORD", query="surname of a guest"),)
+PART = Draft(text="Leo", cited=(0,), abstained=False, complete=False, missing="his surname", searches=LOOK_UP)
+SILENCE = replace(PART, text=TOLD, cited=(), abstained=True)
+
+
+@pytest.mark.parametrize("first", [PART, SILENCE], ids=["a part", "an abstention"])
+def test_a_spent_budget_is_no_part_of_what_is_missing(open_memory: OpenMemory, first: Draft) -> None:
+    memory = reading_on(open_memory, first)
+    answer = memory.ask(ASKED, budget={"calls": 1})
+    assert (answer.abstained, answer.missing) == (first.abstained, "his surname")
+    assert answer.explanation == (TOLD if first.abstained else "")
+    assert answer.usage.calls == 1
+    (degraded,) = answer.trace.degradations
+    assert degraded.reason == "BudgetExceeded: the budget of 1 call is used up (1)"
+    kept = "lines as they were said" if first.abstained else "the answer from what was read until then"
+    assert degraded.fallback == kept
+
+
+def test_before_any_reply_a_spent_budget_leaves_lines_and_nothing_is_known_to_be_missing(
+    open_memory: OpenMemory,
+) -> None:
+    answer = reading_on(open_memory, PART).ask(ASKED, budget={"calls": 0})
+    assert (answer.abstained, answer.missing, answer.said != ()) == (True, "", True)
+    assert "the budget of 0 calls is used up (0)" in answer.trace.degradations[0].reason

@@ -578,7 +578,7 @@ async def test_a_budget_spent_on_the_way_keeps_the_answer_there_is_and_says_so()
     assert (composed.text, composed.complete, composed.missing) == ("three", False, "their names")
     reasons = [degraded.reason for degraded in outcome.all_degradations]
     assert reasons
-    assert all("budget of 1 calls is used up" in reason for reason in reasons)
+    assert all("budget of 1 call is used up" in reason for reason in reasons)
     assert len(outcome.checks) >= 1
     assert outcome.attempts == () or all(one is not composed for one in outcome.attempts)
 
@@ -613,7 +613,7 @@ async def test_a_budget_spent_before_the_route_answers_from_what_was_recalled() 
     world = await cats()
 
     def spent(evidence: Sequence[Evidence]) -> None:
-        raise BudgetExceeded("the budget of 1 calls is used up")
+        raise BudgetExceeded("the budget of 1 call is used up")
 
     world.judge.on_route = spent  # type: ignore[assignment]  # it never gives a decision
     outcome = await world.ask("How many cats?")

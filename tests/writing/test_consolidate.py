@@ -253,7 +253,7 @@ async def test_a_limit_reached_half_way_leaves_the_rest_to_a_pass_that_goes_on_t
     for text in (MILL, FERRY, REALLY):
         await town.writer.observe(S1, [turn(text)])
         await town.writer.seal()
-    spent = BudgetExceeded("the daily limit of 1 calls is used up")
+    spent = BudgetExceeded("the daily limit of 1 call is used up")
     report = await town.passes(after(2, spent))
     assert (report.pages, report.left) == (1, (f"the rest of this pass: {spent}",))
     assert town.rules.calls["distil"] == 1

@@ -39,6 +39,11 @@ def has_unknown_cost(usage: Usage) -> bool:
     return usage.cost is None and usage.calls > usage.failed
 
 
+def name_limit(limit: float, name: str) -> str:
+    """A limit in words: "1 call", "5 calls"."""
+    return f"{limit:g} {name.removesuffix('s') if limit == 1 else name}"
+
+
 def unknown_price(model: str) -> InvalidInput:
     """The error for a limit of cost that cannot be kept."""
     return InvalidInput(
@@ -109,7 +114,7 @@ class Meter:
         }
         for name, (spent, limit) in used.items():
             if limit is not None and spent >= limit:
-                raise BudgetExceeded(f"the budget of {limit:g} {name} is used up ({spent:g})")
+                raise BudgetExceeded(f"the budget of {name_limit(limit, name)} is used up ({spent:g})")
 
     def _check_prices(self, limit: float | None) -> None:
         """Refuse a limit of cost after calls without any known cost."""

@@ -57,6 +57,8 @@ SAID = Decision(
     router="said",
 )
 """What is decided without a model: lines are displayed as they were said."""
+LINES = "lines as they were said"
+"""What a degradation says where nothing can be worded."""
 FUSED = "fused"
 """The router's name where no router decides beforehand: the wording says itself whether it is complete."""
 
@@ -161,17 +163,20 @@ class _QuestionRun:
         return (TURNS,) if first is not None and first.composed.holds else (WIDEN, TURNS)
 
     async def look_further(self, strategy: Strategy, recalled: Recalled, steps: list[_Step]) -> _Step:
-        """The next step. If a model fails or the budget is spent, the latest answer is kept, with a note."""
+        """The next step. If a model fails or the budget is spent, what there is is kept, with a note."""
         try:
             return await strategy.look(self, recalled, steps)
         except (ModelError, BudgetExceeded) as error:
-            answered = _latest_answer(steps)
-            if answered is None and not self._leaves_abstention(error):
+            if _latest_answer(steps) is None and not self._leaves_abstention(error):
                 raise
-            self._note(strategy.way, error, "the answer from what was read until then")
-            if answered is not None:
-                return _Step(composed=answered.composed, way=answered.way, evidence=answered.evidence)
-            return _Step(composed=replace(abstention(), missing=str(error)), way="recall")
+            kept = self._fall_back(strategy.way, error, steps)
+            return _Step(composed=kept.composed, way=kept.way, evidence=kept.evidence)
+
+    def _fall_back(self, stage: str, error: Exception, steps: list[_Step]) -> _Step:
+        """The latest step that has an answer, else the latest one, in place of a step that failed; noted."""
+        answered = _latest_answer(steps)
+        self._note(stage, error, LINES if answered is None else "the answer from what was read until then")
+        return answered or (steps[-1] if steps else _Step(composed=abstention(), way="recall"))
 
     def _leaves_abstention(self, error: Exception) -> bool:
         """Whether the question ends without an answer, and not with this error."""
@@ -180,7 +185,10 @@ class _QuestionRun:
         return isinstance(error, BudgetExceeded)
 
     async def _from_recall(self, recalled: Recalled) -> _Step:
-        composed = await self._composer.word([_item(item) for item in recalled.items])
+        try:
+            composed = await self._composer.word([_item(item) for item in recalled.items])
+        except BudgetExceeded as error:
+            return self._fall_back("compose", error, [])
         self._record_wording(composed, "recall")
         return _Step(composed=composed, way="recall", wordings=(composed,), evidence=recalled.items)
 
@@ -242,12 +250,11 @@ class _QuestionRun:
         made = partial(_Step, evidence=besides, findings=findings)
         try:
             composed = await self._composer.word([*facts, *map(_item, besides)])
-        except ModelError as error:
-            answered = _latest_answer(steps)
-            if answered is None:
+        except (ModelError, BudgetExceeded) as error:
+            if _latest_answer(steps) is None and isinstance(error, ModelError):
                 raise
-            self._note("researched", error, "the answer from what was read until then")
-            return made(composed=answered.composed, way=answered.way)
+            kept = self._fall_back("researched", error, steps)
+            return made(composed=kept.composed, way=kept.way if steps else "researched")
         self._record_wording(composed, "researched")
         return made(composed=_best(composed, steps), way="researched", wordings=(composed,))
 

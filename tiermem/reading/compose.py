@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from anyio import to_thread
 
 from pagestore import Page, PageId, Span
-from tiermem.errors import BudgetExceeded, InvalidInput, shown
+from tiermem.errors import InvalidInput, shown
 from tiermem.model import (
     AnswerSupport,
     Check,
@@ -39,7 +39,6 @@ from tiermem.reading.quoting import (
 )
 from tiermem.reading.request import AskRequest
 from tiermem.reasoning import Draft
-from tiermem.reasoning.interface import ABSTAINED
 from tiermem.text import Source
 from tiermem.text.unicode import replace_surrogates
 from tiermem.trust import TrustLevels
@@ -152,7 +151,7 @@ class Composer:
         self._degradations: dict[Degradation, None] = {}
 
     async def word(self, items: Sequence[EvidenceItem]) -> ComposedAnswer:
-        """One wording and its check. Without evidence no model is asked."""
+        """One wording and its check. Without evidence no model is asked. Raises `BudgetExceeded`."""
         if not items:
             return abstention()
         draft = await self._draft([item.evidence for item in items])
@@ -216,14 +215,9 @@ class Composer:
         return None
 
     async def _draft(self, evidence: Sequence[Evidence]) -> Draft:
-        """The wording; an abstention with the budget spent."""
         compose = self._asking.engine.compose
         assert compose is not None  # noqa: S101  (nothing is worded without it)
-        try:
-            draft = await compose(self._asking.question, evidence)
-        except BudgetExceeded as error:
-            self._note(str(error), "lines as they were said")
-            return replace(ABSTAINED, missing=str(error))
+        draft = await compose(self._asking.question, evidence)
         if not isinstance(draft, Draft):
             raise InvalidInput(f"the engine's 'compose' gave {type(draft).__name__}, which must be a `Draft`")
         return draft

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 
 from tiermem.errors import BudgetExceeded
-from tiermem.llm.meter import Meter, has_unknown_cost, plus
+from tiermem.llm.meter import Meter, has_unknown_cost, name_limit, plus
 from tiermem.model import Budget, Usage
 
 
@@ -56,8 +56,8 @@ class DailyMeter(Meter):
         for name, (paid, limit) in used.items():
             if limit is not None and paid >= limit:
                 raise BudgetExceeded(
-                    f"the daily limit of {limit:g} {name} of space {self.space!r} is used up ({paid:g}); "
-                    f"it resets at {self.day + timedelta(days=1)} 00:00 UTC"
+                    f"the daily limit of {name_limit(limit, name)} of space {self.space!r} is used up "
+                    f"({paid:g}); it resets at {self.day + timedelta(days=1)} 00:00 UTC"
                 )
 
     def tokens_left(self) -> int | None:
