@@ -645,9 +645,10 @@ class Answer:
     known: the lines are displayed then, and not cited. With a model that abstains they are too; without any,
     `text` says that nothing was found.
 
-    `route` is `ANSWER` where what was recalled sufficed, `ESCALATE` where more was read. `support` says what
-    code checked of the answer against the cited words; `None` when it abstains. `derivations` are what code
-    computed for it. `cautions` are facts about the cited sentences that may turn the meaning. `unsupported`
+    `route` is `ANSWER` where it was made from what was recalled, also where more was searched for and no
+    model read any of it, and `ESCALATE` where a model read more. `support` says what code checked of the
+    answer against the cited words; `None` when it abstains. `derivations` are what code computed for it.
+    `cautions` are facts about the cited sentences that may turn the meaning. `unsupported`
     are its content words, numbers, dates and names that are in no cited turn, are no speaker of one, are not
     in the question and were not computed, at most 64. An answer of more than 4,000 characters, or without a
     content word, is not checked: it lists none, and `sentences` is empty.

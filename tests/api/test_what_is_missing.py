@@ -11,8 +11,9 @@ import tiermem
 from tests.api.conftest import OpenMemory
 from tests.engines import engine
 from tiermem.apps.present.answers import answer_rows
+from tiermem.apps.present.reading_cost import reading_cost
 from tiermem.apps.present.tables import pairs
-from tiermem.errors import ModelError
+from tiermem.errors import MalformedReply, ModelError, ModelUnavailable
 from tiermem.llm.meter import check_budget, pay
 from tiermem.model import Evidence, Search, Usage
 from tiermem.reasoning import Draft
@@ -156,3 +157,30 @@ def test_before_any_reply_a_spent_budget_leaves_lines_and_nothing_is_known_to_be
     answer = reading_on(open_memory, PART).ask(ASKED, budget={"calls": 0})
     assert (answer.abstained, answer.missing, answer.said != ()) == (True, "", True)
     assert "the budget of 0 calls is used up (0)" in answer.trace.degradations[0].reason
+
+
+@pytest.mark.parametrize("error", [None, MalformedReply("no JSON"), ModelUnavailable("down")])
+def test_where_reading_on_fails_no_model_is_said_to_have_read_more(
+    open_memory: OpenMemory, error: ModelError | None
+) -> None:
+    memory = reading_on(open_memory, PART, error)
+    answer = memory.ask(ASKED, budget=None if error is not None else {"calls": 1})
+    assert (answer.text, answer.route, answer.trace.way) == ("Leo", "ANSWER", "recall")
+    (a_round,) = answer.trace.rounds
+    assert a_round.pages
+    name = "BudgetExceeded" if error is None else type(error).__name__
+    assert (a_round.stop or "").startswith(name)
+    explained = memory.audit(answer.id).explain()
+    route = "Route:    read further, by fused: his surname; nothing came of it beyond what was recalled\n"
+    assert route in explained
+    assert f"stopped: {name}" in explained
+    assert "lines as they were said" not in explained
+    assert (memory.stats().escalated, reading_cost(memory, answer).pages) == (0, 0)
+
+
+def test_where_reading_on_brings_something_it_is_said_to_have_been_read(open_memory: OpenMemory) -> None:
+    memory = reading_on(open_memory, PART)
+    answer = memory.ask(ASKED)
+    assert (answer.route, answer.trace.way) == ("ESCALATE", "researched")
+    assert "what was missing was searched for and read" in memory.audit(answer.id).explain()
+    assert reading_cost(memory, answer).pages > 0

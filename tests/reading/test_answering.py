@@ -345,15 +345,19 @@ async def test_an_audit_takes_the_words_of_a_derivation_from_the_pages_and_not_f
 
 async def test_an_audit_says_what_was_checked_and_what_is_missing() -> None:
     world = await World.new()
-    await world.page("Ann: I grew up in Lyon")
+    await world.page("Ann: I grew up in Lyon", "Ann: I saw a dog")
+    world.judge.on_plan = lambda turn: Planned(
+        done=False, reason="more", searches=(Search(kind="KEYWORD", query="dog"),)
+    )
     world.judge.on_compose = lambda evidence: says("France", 0, complete=False, missing="the years")
-    answer, _ = await ask(world, "In which country did Ann grow up?", None, recall_turns=10)
+    answer, _ = await ask(world, "In which country did Ann grow up?", None, recall_turns=1)
     text = str(await world.reader().audit(answer.id))
     assert "Support:  worded by judge; the quotes are exact; not in the cited words: France" in text
     assert answer.unsupported == ("France",)
     assert "Missing:  the years" in text
     assert "read further, by fused: the years" in text
     assert "what was missing was searched for and read" in text
+    assert answer.route == "ESCALATE"
     assert "Check:    worded, not in the cited words: France" in text
 
 

@@ -310,7 +310,7 @@ async def test_it_is_looked_further_only_as_often_as_allowed() -> None:
     world.judge.planned.clear()
     world.judge.composed.clear()
     outcome = await world.ask(question, recall_turns=1, widen_turns=1, looks=0)
-    assert (world.judge.planned, outcome.way) == ([], "researched")
+    assert (world.judge.planned, outcome.way) == ([], "widened")
 
 
 async def test_a_look_up_that_was_made_is_not_made_again_and_ends_the_search() -> None:
@@ -388,7 +388,8 @@ def test_whatever_is_planned_no_look_up_and_no_new_turn_comes_twice_and_every_li
 async def test_an_incomplete_answer_that_nothing_improves_stands_and_says_what_is_missing() -> None:
     world = await cats()
     world.judge.drafts(partly("three", 0), silence("everything"))
-    outcome = await world.ask("How many cats, and what are they called?")
+    world.judge.on_plan = lambda turn: look_for("dog")
+    outcome = await world.ask("How many cats, and what are they called?", recall_turns=1)
     composed = outcome.composed
     assert (composed.text, composed.complete, composed.missing) == ("three", False, "their names")
     assert (outcome.way, composed.support) == ("researched", "quoted")

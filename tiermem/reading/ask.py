@@ -226,7 +226,7 @@ class _QuestionRun:
         found = deduplicate((*before.evidence, *rounds.findings.evidence))
         return _Step(
             composed=_best(rounds.composed, steps),
-            way="researched",
+            way="researched" if rounds.is_read else steps[-1].way,
             wordings=tuple(rounds.wordings),
             findings=replace(rounds.findings, evidence=found),
         )
@@ -254,7 +254,7 @@ class _QuestionRun:
             if _latest_answer(steps) is None and isinstance(error, ModelError):
                 raise
             kept = self._fall_back("researched", error, steps)
-            return made(composed=kept.composed, way=kept.way if steps else "researched")
+            return made(composed=kept.composed, way="researched" if rounds.is_read else kept.way)
         self._record_wording(composed, "researched")
         return made(composed=_best(composed, steps), way="researched", wordings=(composed,))
 

@@ -31,7 +31,8 @@ _Item = TypeVar("_Item")
 class Rounds(ABC, Generic[_Item]):
     """The rounds of one question; a subclass says what is searched for and read in them.
 
-    `findings` is everything found and read so far, also where that came to nothing.
+    `findings` is everything found and read so far, also where that came to nothing. `is_read` says whether a
+    model gave a usable reply to any of it.
     """
 
     numbers: range
@@ -42,6 +43,7 @@ class Rounds(ABC, Generic[_Item]):
 
     def __init__(self, asking: AskRequest, lookup: LookUp, composer: Composer) -> None:
         self.findings = Findings(evidence=())
+        self.is_read = False
         self._asking = asking
         self._lookup = lookup
         self._composer = composer
@@ -91,10 +93,10 @@ class Rounds(ABC, Generic[_Item]):
         try:
             await self._look()
         except (ModelError, BudgetExceeded) as error:
-            if self.is_fatal(error):
-                raise
             reason = f"{type(error).__name__}: {error}"
             self.stop(reason)
+            if self.is_fatal(error):
+                raise
             self.note((Degradation(stage=self.stage, reason=reason, fallback=self.fallback),))
 
     async def _look(self) -> None:

@@ -108,6 +108,7 @@ class PageRounds(Rounds[FoundPage]):
         integrate = self._asking.engine.integrate
         assert integrate is not None  # noqa: S101  (see `Engine.looks_further`)
         integrated = await integrate(self._asking.question, views, await self._found_evidence())
+        self.is_read = True
         shown = [page for _, page in found]
         self._coverage = replace_surrogates(integrated.coverage)
         # Linking takes milliseconds a claim: other questions do not wait for it.

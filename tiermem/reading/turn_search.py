@@ -32,7 +32,7 @@ class TurnRounds(Rounds[FoundTurn]):
     """
 
     stage = "researched"
-    fallback = "the answer from what was read until then"
+    fallback = "what was read until then"
 
     def __init__(
         self,
@@ -106,6 +106,7 @@ class TurnRounds(Rounds[FoundTurn]):
         new = deduplicate((*before, *(item for item in wide if item in kept)))
         self.findings = replace(self.findings, evidence=new)
         worded = await self._composer.word([EvidenceItem(evidence=item) for item in kept])
+        self.is_read = True
         self.wordings.append(worded)
         self._latest = worded
         self._asking.steps.done(

@@ -100,7 +100,7 @@ def _trail(trail: tiermem.Audit, pages: Mapping[PageId, Page], cost: ReadingCost
 
 
 def _round(made: Round) -> str:
-    read = f"{plural(len(made.pages), 'page')} read, {plural(made.facts, 'fact')} linked"
+    read = f"{plural(len(made.pages), 'page')}, {plural(made.facts, 'fact')} linked"
     refused = f", {made.rejected} rejected" if made.rejected else ""
     return read + refused + (f"; {made.stop}" if made.stop else "")
 

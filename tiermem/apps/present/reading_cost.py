@@ -32,7 +32,8 @@ def reading_cost(memory: tiermem.Memory, answer: Answer) -> ReadingCost:
     trace = answer.trace
     known = {page.id: page.tokens for page in memory.pages()}
     known |= {page.id: page.tokens for page in memory.open_pages()}
-    read = {page_id for round_ in trace.rounds for page_id in round_.pages}
+    rounds = trace.rounds if trace.way == "researched" else ()  # of others no model read anything
+    read = {page_id for round_ in rounds for page_id in round_.pages}
     return ReadingCost(
         evidence=trace.read_tokens,
         pages=len(read),

@@ -100,7 +100,7 @@ class Audit:
             *(f"Caution:  {line}" for line in answer.caution_lines),
             *([f"Missing:  {answer.missing_part}"] if answer.missing_part else []),
             *([f"Model:    “{answer.explanation}”, which was not checked"] if answer.explanation else []),
-            f"Route:    {decision_in_words(decision)}; {WAYS[trace.way]}",
+            f"Route:    {decision_in_words(decision)}; {_way_in_words(trace)}",
             *(f"Round {r.number}:  {_round_in_words(r.pages, r.facts, r.stop)}" for r in trace.rounds),
             *(f"Check:    {check_in_words(c)}" for c in trace.checks),
             *(f"Derived:  {derived_in_words(one)}" for one in self.derivations),
@@ -114,6 +114,13 @@ WAYS: Mapping[Way, str] = {
     "widened": "more turns were read",
     "researched": "what was missing was searched for and read",
 }
+
+
+def _way_in_words(trace: Trace) -> str:
+    """How far reading went, also where it was to go further and could not."""
+    if trace.way == "recall" and trace.decision.action == "ESCALATE":
+        return "nothing came of it beyond what was recalled"
+    return WAYS[trace.way]
 
 
 def derived_in_words(one: AuditedDerivation) -> str:

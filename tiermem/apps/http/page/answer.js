@@ -259,7 +259,7 @@ function course(answer) {
     { class: "course" },
     h("summary", {}, "How it came about"),
     h("p", {}, h("b", {}, "Decision"), `: ${ROUTES[trace.decision.action] || trace.decision.action}, by ${trace.decision.router}: ${trace.decision.reason}`),
-    trace.rounds.map((one) => h("p", {}, h("b", {}, `Round ${one.number}`), `: ${one.searches.map((s) => `“${s.query}”`).join(", ")}; ${several(one.pages.length, "page")} read, ${several(one.facts, "fact")}${one.stop ? `; ${one.stop}` : ""}`)),
+    trace.rounds.map((one) => h("p", {}, h("b", {}, `Round ${one.number}`), `: ${one.searches.map((s) => `“${s.query}”`).join(", ")}; ${several(one.pages.length, "page")}, ${several(one.facts, "fact")}${one.stop ? `; ${one.stop}` : ""}`)),
     trace.checks.map((one) => h("p", {}, h("b", {}, "Check"), `: ${one.support}${one.reason ? `, ${one.reason}` : ""}`)),
     trace.rejected.length ? [h("h3", {}, "Wordings that were refused"), h("ul", {}, trace.rejected.map((one) => h("li", {}, one.claim, h("span", { class: "quiet" }, ` ${one.reason}`))))] : null,
     h(
