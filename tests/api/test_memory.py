@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import tiermem
 from pagestore import LogOptions, SessionId, SpaceId, Turn
@@ -15,6 +16,7 @@ from pagestore.errors import Conflict, NotAStore, PageStoreError
 from tests.api.conftest import DIALOGUE, OpenMemory, tell
 from tests.llm.server import ModelServer, Request
 from tests.stores import store_at
+from tiermem.apps.cli.stats import stats_view
 from tiermem.errors import InvalidInput, MemoryClosed, RemoteError, UnknownId
 from tiermem.reading import LONGEST_QUESTION
 
@@ -120,6 +122,19 @@ def test_deferred_findings_wait_and_make_the_next_ask_cheaper(open_memory: OpenM
     decisions = memory.apply_findings()
     assert len(decisions) == pending
     assert memory.stats().findings_pending == 0
+
+
+def test_of_a_turn_too_long_for_a_page_stats_count_each_part_and_say_so(open_memory: OpenMemory) -> None:
+    memory = open_memory(distil="deferred")
+    assert memory.add("one long talk. " * 2000, speaker="Ann").turns == 1
+    stats = memory.stats()
+    parts = [line for info in memory.pages() for line in memory.page(info.id).lines]
+    parts += [line for page in memory.open_pages() for line in page.lines]
+    assert stats.turns == len(parts) > 1
+    console = Console(width=200)
+    with console.capture() as printed:
+        console.print(stats_view(stats))
+    assert f"{stats.turns} turns in 1 session; of a turn too long for a page each part" in printed.get()
 
 
 def test_a_clock_that_was_set_back_is_told_in_the_stats(open_memory: OpenMemory, address: Path | str) -> None:

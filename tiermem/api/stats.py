@@ -18,6 +18,7 @@ _NOTHING_SAVED = "what was recalled was longer than the pages it links to, as it
 class Stats:
     """What a space holds, what waits, and what was left out.
 
+    `turns` counts each part of a turn that is too long for one page: sealed pages are counted unread.
     `tokens_read` is the evidence all answers so far were worded from; what it would have been from what
     was recalled alone is `tokens_summary`, from the linked pages alone `tokens_raw`, by the same counter.
     `tokens_saved` is what the linked pages of answers given from what was recalled would have cost beyond

@@ -27,7 +27,11 @@ def stats_view(figures: tiermem.Stats) -> Group:
     rows: list[tuple[str, str | Text]] = [
         ("space", figures.space),
         ("engine", f"{figures.engine}, embeddings by {figures.embedder}"),
-        ("said", f"{plural(figures.turns, 'turn')} in {plural(figures.sessions, 'session')}"),
+        (
+            "said",
+            f"{plural(figures.turns, 'turn')} in {plural(figures.sessions, 'session')}; "
+            "of a turn too long for a page each part counts",
+        ),
         *([("agents", ", ".join(figures.agents))] if figures.agents else []),
         ("pages", f"{figures.pages:,} sealed, {figures.pages_open:,} still filling"),
         (
