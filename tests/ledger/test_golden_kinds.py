@@ -65,6 +65,15 @@ def bodies() -> dict[str, Any]:
     return {name: encode(make_value(kind.entry)) for name, kind in KINDS.items()}
 
 
+def _select_fields(value: Any, like: Any) -> Any:
+    """The fields of a value that another one has, at every depth: fields that are newer are left out."""
+    if isinstance(value, dict) and isinstance(like, dict):
+        return {key: _select_fields(value[key], like[key]) for key in like}
+    if isinstance(value, list) and isinstance(like, list) and len(value) == len(like):
+        return [_select_fields(one, other) for one, other in zip(value, like, strict=True)]
+    return value
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_record_of_every_kind_reads_as_it_was_written(file: Path) -> None:
     written = json.loads(file.read_text())
@@ -74,7 +83,7 @@ def test_a_record_of_every_kind_reads_as_it_was_written(file: Path) -> None:
         assert entry is not None
         again = encode(entry)
         assert decode_body(name, again, seq=1) == entry
-        assert {key: again[key] for key in body} == body
+        assert _select_fields(again, body) == body
 
 
 def test_the_newest_file_has_every_kind_and_field_that_is_written_now() -> None:
