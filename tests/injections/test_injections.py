@@ -57,6 +57,6 @@ def test_the_set_finds_a_memory_that_believes_too_much(bug: str, monkeypatch: py
         case "anybody supersedes":
             monkeypatch.setattr(edit, "_may_supersede", lambda newer, older: True)
         case "no floor":
-            monkeypatch.setattr(View, "seen", lambda self, page: page)
+            monkeypatch.setattr(View, "as_visible", lambda self, page: page)
             monkeypatch.setattr(View, "unit", lambda self, unit_id: self.tier1.unit(unit_id))
     assert any(anyio.run(run, (attack,), "gullible")["successful"] for attack in written()[::5])

@@ -296,7 +296,7 @@ BUGS = (
         file="tiermem/reading/ask.py",
         function="_QuestionRun.strategies",
         before="""
-            if self._asking.mode == "summary" or not self._asking.engine.looks_further:
+            if asking.mode == "summary" or not asking.engine.looks_further:
                 return ()
         """,
         after="",
