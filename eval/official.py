@@ -65,7 +65,11 @@ def write_found(folder: RunFolder, data: Path, system: str, documents: Documents
     cases = {question.id: case for case in LongMemEval(data).cases() for question in case.questions}
     questions = [
         item
-        | {"retrieval_results": _ranked(cases[item["question_id"]], found[item["question_id"]], documents)}
+        | {
+            "retrieval_results": _list_items(
+                cases[item["question_id"]], found[item["question_id"]], documents
+            )
+        }
         for item in content
         if item["question_id"] in found
     ]
@@ -79,7 +83,7 @@ def _hypothesis(one: Result) -> str:
     return f"That is not known. {one.reply.reason}".strip() if one.reply.abstained else one.reply.text
 
 
-def _ranked(case: Case, found: Sequence[Passage], documents: Documents) -> dict[str, Any]:
+def _list_items(case: Case, found: Sequence[Passage], documents: Documents) -> dict[str, Any]:
     turns = {session.id: session.turns for session in case.sessions}
     items = []
     for passage in found:

@@ -29,7 +29,7 @@ def report(folder: RunFolder) -> Report:
         case "qa":
             return Report(
                 title=title,
-                facts=facts | answers.judged(records),
+                facts=facts | answers.describe_judge(records),
                 tables=answers.tables(records),
                 charts=answers.charts(records),
                 questions=answers.questions(records),

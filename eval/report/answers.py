@@ -25,6 +25,7 @@ from eval.report.figures import (
     input_tokens,
     is_right,
     judge_note,
+    select_worded,
     shows_lines,
     spent,
     style_note,
@@ -32,7 +33,6 @@ from eval.report.figures import (
     token_note,
     verdicts,
     way,
-    worded,
 )
 from eval.report.values import (
     INTERVALS,
@@ -56,7 +56,7 @@ def tables(records: Sequence[Record]) -> tuple[Table, ...]:
     Of systems that word no answer: how often their lines show it, and what writing costs.
     """
     systems = by_system(records)
-    answering = worded(systems)
+    answering = select_worded(systems)
     found = [_lines(systems), _writing(records)]
     if answering:
         main = {name: in_the_main(results) for name, results in answering.items()}
@@ -65,10 +65,10 @@ def tables(records: Sequence[Record]) -> tuple[Table, ...]:
     return tuple(table for table in found if table is not None)
 
 
-def judged(records: Sequence[Record]) -> dict[str, str]:
+def describe_judge(records: Sequence[Record]) -> dict[str, str]:
     """What to say of the judge in place of its name: nothing, unless no system worded an answer."""
     systems = by_system(records)
-    return {"Judge": "none: no answer was worded"} if systems and not worded(systems) else {}
+    return {"Judge": "none: no answer was worded"} if systems and not select_worded(systems) else {}
 
 
 def _lines(systems: Systems) -> Table | None:
@@ -280,7 +280,7 @@ _PARTS: Final[Mapping[str, Callable[[Result], bool]]] = {
 
 def charts(records: Sequence[Record]) -> tuple[Chart, ...]:
     """Accuracy against tokens, and which way answers went, of systems that word answers."""
-    systems = {name: in_the_main(results) for name, results in worded(by_system(records)).items()}
+    systems = {name: in_the_main(results) for name, results in select_worded(by_system(records)).items()}
     if not systems:
         return ()
     points = {

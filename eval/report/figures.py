@@ -97,7 +97,7 @@ def shows_lines(results: Sequence[Result]) -> bool:
     return not worded and any(one.reply.said for one in results)
 
 
-def worded(systems: Systems) -> dict[str, Sequence[Result]]:
+def select_worded(systems: Systems) -> dict[str, Sequence[Result]]:
     """The systems that word answers."""
     return {name: results for name, results in systems.items() if not shows_lines(results)}
 

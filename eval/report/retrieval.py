@@ -171,13 +171,13 @@ def _differences(group: Group, systems: Mapping[str, Judged], ours: str) -> Tabl
         shared = [(record, ranking) for record, ranking in judged if record.question in mine]
         if name == ours or not shared:
             continue
+        cases = [record.case for record, _ in shared]
+        drawn = cases if len(set(cases)) > 1 else [record.question for record, _ in shared]
         cells = []
         for measure, k in columns:
             value = _MEASURES[measure]
             gaps = [value(mine[record.question], k) - value(ranking, k) for record, ranking in shared]
-            cases = [record.case for record, _ in shared]
-            is_one = len(set(cases)) == 1
-            gap = estimate(gaps, [record.question for record, _ in shared] if is_one else cases)
+            gap = estimate(gaps, drawn)
             sure = " *" if gap.low > 0 or gap.high < 0 else ""
             cells.append(f"{gap.mean:+.3f} [{gap.low:+.2f}, {gap.high:+.2f}]{sure}")
         rows.append((name, *cells))

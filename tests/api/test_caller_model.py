@@ -21,7 +21,7 @@ QUESTION = "Who is the captain of the ferry?"
 PART = {"answer": "Ragnar", "cited": [0], "complete": False, "missing": "his surname"}
 
 
-def filled(model: Any = None, **given: Any) -> Memory:
+def open_filled(model: Any = None, **given: Any) -> Memory:
     memory = tiermem.open(":memory:", model=model, embedder=HashEmbedder(), **given)
     for number in range(60):
         speaker = "Ann" if number % 2 else "Bo"
@@ -53,7 +53,7 @@ class Failing:
 def test_what_it_raises_is_that_it_is_unavailable_and_nothing_is_asked_again(budget: Any) -> None:
     model = Failing()
     with (
-        filled(model) as memory,
+        open_filled(model) as memory,
         pytest.raises(ModelUnavailable, match=r"'Failing' raised RuntimeError at .*: context"),
     ):
         memory.ask(QUESTION, budget=budget)
@@ -62,7 +62,7 @@ def test_what_it_raises_is_that_it_is_unavailable_and_nothing_is_asked_again(bud
 
 def test_a_part_of_an_answer_stays_where_it_raises_later_and_the_call_counts() -> None:
     model = Failing(PART | {"searches": ["Ragnar said his surname"]})
-    with filled(model) as memory:
+    with open_filled(model) as memory:
         answer = memory.ask(QUESTION)
     assert (answer.text, answer.complete) == ("Ragnar", False)
     assert model.calls["compose"] == 2
@@ -98,25 +98,25 @@ def replies(answer: str, call: Any) -> str:
     ("model", "name"), [(partial(replies, "Ragnar"), "replies"), (AwaitedModel(), "AwaitedModel")]
 )
 def test_whatever_can_be_called_is_a_model(model: Callable[[Any], Any], name: str) -> None:
-    with filled(model) as memory:
+    with open_filled(model) as memory:
         assert memory.ask(QUESTION).text == "Ragnar"
         assert memory.engine == f"model:{name}"
 
 
 def test_a_limit_of_cost_is_refused_before_anything_is_paid() -> None:
     model = Failing(PART)
-    with filled(model) as memory, pytest.raises(InvalidInput, match="needs the price of 'Failing'"):
+    with open_filled(model) as memory, pytest.raises(InvalidInput, match="needs the price of 'Failing'"):
         memory.ask(QUESTION, budget={"cost": 0.01})
     assert model.calls["compose"] == 0
     with pytest.raises(InvalidInput, match="needs the price of 'Failing'"):
-        filled(model, daily_cost=1.0)
-    with filled() as memory, pytest.raises(InvalidInput, match="budget 'cost' is for a language model"):
+        open_filled(model, daily_cost=1.0)
+    with open_filled() as memory, pytest.raises(InvalidInput, match="budget 'cost' is for a language model"):
         memory.ask(QUESTION, budget={"cost": 0.01})
 
 
 def test_one_search_may_be_named_as_a_text() -> None:
     model = Failing(PART | {"searches": "Ragnar said his surname"}, {"answer": "Ragnar Berg", "cited": [0]})
-    with filled(model) as memory:
+    with open_filled(model) as memory:
         (round_,) = memory.ask(QUESTION).trace.rounds
     assert round_.searches == (Search(kind="SEMANTIC", query="Ragnar said his surname"),)
 
@@ -129,7 +129,7 @@ def test_an_engine_that_only_words_looks_further_where_it_names_look_ups() -> No
         searches = (Search(kind="SEMANTIC", query="pier 41"),) if len(asked) == 1 else None
         return Draft(text="a pier", cited=(0,), abstained=False, complete=False, searches=searches)
 
-    with filled(engine=Engine(name="words", compose=compose)) as memory:
+    with open_filled(engine=Engine(name="words", compose=compose)) as memory:
         answer = memory.ask("Which pier?")
     assert len(asked) == 2
     assert [one.searches[0].query for one in answer.trace.rounds if one.searches] == ["pier 41"]

@@ -33,7 +33,7 @@ def agents(memory: tiermem.Memory) -> tuple[tiermem.Memory, tiermem.Memory]:
     return planner, writer
 
 
-def listed(memory: tiermem.Memory) -> list[str]:
+def list_ids(memory: tiermem.Memory) -> list[str]:
     answers = memory.answers()
     assert memory.stats().answers == len(answers)
     for info in answers:
@@ -54,20 +54,20 @@ def test_what_was_taken_from_an_agent_is_in_none_of_its_answers(
     answer = ask(writer)
     assert PRICE in answer.text
     assert PRICE in repr(writer.answers())
-    assert listed(writer) == [answer.id]
+    assert list_ids(writer) == [answer.id]
     memory.revoke("writer", to_see="planner")
     own = writer.ask(BOAT)
     assert "harbour" in own.text
     assert PRICE not in repr(writer.answers())
-    assert listed(writer) == [own.id]
+    assert list_ids(writer) == [own.id]
     for read in (writer.audit, writer.replay, writer.get, writer.bundle):
         with pytest.raises(UnknownId):
             read(answer.id)
-    assert listed(memory) == [answer.id, own.id]
+    assert list_ids(memory) == [answer.id, own.id]
     memory.flush()
-    assert listed(writer) == [own.id]
+    assert list_ids(writer) == [own.id]
     memory.grant("writer", to_see="planner")
-    assert listed(writer) == [answer.id, own.id]
+    assert list_ids(writer) == [answer.id, own.id]
 
 
 def test_an_answer_from_pages_is_listed_by_those_who_may_see_the_pages(open_memory: OpenMemory) -> None:
@@ -76,9 +76,9 @@ def test_an_answer_from_pages_is_listed_by_those_who_may_see_the_pages(open_memo
     memory.flush()
     answer = writer.ask(HOUSE, mode="raw")
     assert answer.trace.way == "researched"
-    assert listed(writer) == [answer.id]
+    assert list_ids(writer) == [answer.id]
     memory.revoke("writer", to_see="planner")
-    assert listed(writer) == []
+    assert list_ids(writer) == []
 
 
 def test_an_answer_with_private_words_of_a_shared_unit_is_not_listed(open_memory: OpenMemory) -> None:
@@ -90,12 +90,12 @@ def test_an_answer_with_private_words_of_a_shared_unit_is_not_listed(open_memory
     with_words = writer.ask(HOUSE)
     assert PRICE in repr([one.quote for one in with_words.citations])
     memory.revoke("writer", to_see="planner")
-    assert listed(writer) == []
+    assert list_ids(writer) == []
     with pytest.raises(UnknownId):
         writer.audit(with_words.id)
     without_words = writer.ask(HOUSE)
     assert {one.quote for one in without_words.citations if one.unit_id == unit.id} == {""}
-    assert listed(writer) == [without_words.id]
+    assert list_ids(writer) == [without_words.id]
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
@@ -109,12 +109,12 @@ def test_an_answer_from_words_taken_back_is_listed_by_those_who_may_see_them(
     (turn,) = {one.turn for one in planner.search(HOUSE, kind="turns") if PRICE in one.text}
     assert turn is not None
     planner.withdraw(turn, reason="it was a joke")
-    assert listed(writer) == [answer.id]
+    assert list_ids(writer) == [answer.id]
     memory.revoke("writer", to_see="planner")
-    assert listed(writer) == []
+    assert list_ids(writer) == []
     planner.erase(turn=turn, reason="asked to")
     memory.grant("writer", to_see="planner")
-    assert listed(writer) == listed(memory) == []
+    assert list_ids(writer) == list_ids(memory) == []
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)

@@ -22,7 +22,7 @@ from tiermem.text.question import Question
 
 SAID = "My neighbour is called Leo and sells sesame bread."
 ASKED = "What is the full name of my neighbour?"
-TOLD = "Nothing is told of Leo's surname;\nMila is called Berg"
+EXPLANATION = "Nothing is told of Leo's surname;\nMila is called Berg"
 
 
 def by_model(open_memory: OpenMemory, draft: Draft) -> tuple[tiermem.Memory, list[str]]:
@@ -99,18 +99,18 @@ def test_a_complete_answer_is_displayed_as_nothing_else(open_memory: OpenMemory)
 
 
 def test_what_a_model_says_where_it_abstains_is_displayed_as_its_words(open_memory: OpenMemory) -> None:
-    draft = Draft(text=TOLD, cited=(), abstained=True, complete=False, missing="his surname")
+    draft = Draft(text=EXPLANATION, cited=(), abstained=True, complete=False, missing="his surname")
     memory, planned_for = by_model(open_memory, draft)
     answer = memory.ask(ASKED)
-    assert (answer.missing, answer.explanation) == ("his surname", TOLD)
-    assert planned_for == [f"his surname; {TOLD}"]
+    assert (answer.missing, answer.explanation) == ("his surname", EXPLANATION)
+    assert planned_for == [f"his surname; {EXPLANATION}"]
     assert str(answer).splitlines()[-2:] == [
         "  missing: his surname",
-        f"  what the model said: “{TOLD.replace(chr(10), ' ')}”",
+        f"  what the model said: “{EXPLANATION.replace(chr(10), ' ')}”",
     ]
     explained = memory.audit(answer.id).explain()
     assert "Missing:  his surname\n" in explained
-    assert f"Model:    “{TOLD}”, which was not checked" in explained
+    assert f"Model:    “{EXPLANATION}”, which was not checked" in explained
     shown = on_the_command_line(answer)
     assert "his surname" in shown
     assert "model said" in shown
@@ -118,9 +118,11 @@ def test_what_a_model_says_where_it_abstains_is_displayed_as_its_words(open_memo
 
 
 def test_an_abstention_that_no_search_would_change_misses_nothing(open_memory: OpenMemory) -> None:
-    memory, planned_for = by_model(open_memory, Draft(text=TOLD, cited=(), abstained=True, complete=True))
+    memory, planned_for = by_model(
+        open_memory, Draft(text=EXPLANATION, cited=(), abstained=True, complete=True)
+    )
     answer = memory.ask(ASKED)
-    assert (answer.missing, answer.explanation, planned_for) == ("", TOLD, [])
+    assert (answer.missing, answer.explanation, planned_for) == ("", EXPLANATION, [])
     assert "missing" not in str(answer)
     assert "what the model said: “Nothing is told" in str(answer)
 
@@ -135,7 +137,7 @@ def test_without_a_model_nothing_is_missing(open_memory: OpenMemory) -> None:
 
 LOOK_UP = (Search(kind="KEYWORD", query="surname of a guest"),)
 PART = Draft(text="Leo", cited=(0,), abstained=False, complete=False, missing="his surname", searches=LOOK_UP)
-SILENCE = replace(PART, text=TOLD, cited=(), abstained=True)
+SILENCE = replace(PART, text=EXPLANATION, cited=(), abstained=True)
 
 
 @pytest.mark.parametrize("first", [PART, SILENCE], ids=["a part", "an abstention"])
@@ -143,7 +145,7 @@ def test_a_spent_budget_is_no_part_of_what_is_missing(open_memory: OpenMemory, f
     memory = reading_on(open_memory, first)
     answer = memory.ask(ASKED, budget={"calls": 1})
     assert (answer.abstained, answer.missing) == (first.abstained, "his surname")
-    assert answer.explanation == (TOLD if first.abstained else "")
+    assert answer.explanation == (EXPLANATION if first.abstained else "")
     assert answer.usage.calls == 1
     (degraded,) = answer.trace.degradations
     assert degraded.reason == "BudgetExceeded: the budget of 1 call is used up (1)"
